@@ -18,7 +18,7 @@ from scipy.special import expit, ndtr
 
 import intransit as it
 from benchmarks._common import print_table, seeds_for
-from intransit.analysis.transitivity import FALSE_ALARMS, discount_series, examine, likeness
+from intransit.analysis.transitivity import FALSE_ALARMS, discount, examine, likeness
 from intransit.analysis.verdict import DOUBTED, judge
 from intransit.arrays import FloatArray
 from intransit.inference.observations import Encoding
@@ -88,7 +88,7 @@ REAL = {
 def verdict(games: it.Games, seed: int = 0) -> str:
     """The verdict of `fit`; its draws are needed only where one scale is in doubt."""
     encoding = Encoding.of(games)
-    evidence = examine(discount_series(games, likeness(games, encoding)), encoding)
+    evidence = examine(discount(games, encoding, likeness(games, encoding)), encoding)
     if evidence.p_value >= DOUBTED:
         return judge(evidence, 0.0).verdict
     return it.fit(games, seconds=SECONDS, rng=seed).transitive.verdict

@@ -11,7 +11,7 @@ import numpy as np
 from intransit.analysis import FittedTable, Item, numbered_after, standings
 from intransit.analysis.cycles import find_cycles, find_ranking
 from intransit.analysis.standings import find_changes
-from intransit.analysis.transitivity import Evidence, discount_series, examine, likeness
+from intransit.analysis.transitivity import Evidence, discount, examine, likeness
 from intransit.analysis.verdict import (
     DOUBTED,
     EDGE,
@@ -344,7 +344,7 @@ class Answer(FittedTable):
             raise InputError("games: there is no further game; check the filter that was given.")
         again = replace(games, by=self._same_covariates(games))
         known = numbered_after(again, self.names, self.numbers)
-        more = self.encoding.observations(known)
+        more = self.encoding.observations(discount(known, self.encoding))
         posterior, how = update_posterior(self.posterior, more, rng=open_rng(rng)[0], report=report)
         seen = self.seen.plus(Seen.of(known))
         n, until = plural(int(games.counts.sum()), "further game"), clock.to_text(seen.end)
@@ -557,7 +557,7 @@ def fit(
     check_model(chosen, table)
     fine = Encoding.of(table)
     report("testing for cycles")
-    counted = discount_series(table, likeness(table, fine, rng=rng))
+    counted = discount(table, fine, likeness(table, fine, rng=rng))
     evidence = examine(counted, fine, rng=rng)
     encoding = Encoding.of(table, law=law, finest=n_moments(table, evidence.speed, law))
     if not encoding.sided and len(chosen.terms) > 1:
@@ -640,10 +640,12 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
         said = [f"{plural(n, 'win rate')}, each as one game."]
     told = posterior.layout.seen.counts.sum() / games.counts.sum()
     if told < 1.0 - ROUNDING:
+        total = f"all games count as much as {told * games.counts.sum():,.0f} independent ones."
         said.append(
-            "Consecutive games of a pair are so alike that all games count as much as "
-            f"{told * games.counts.sum():,.0f} independent ones. If games are listed more than "
-            "once, remove the copies."
+            f"The games of each time are one event that puts its items in order: {total}"
+            if encoding.orders
+            else f"Consecutive games of a pair are so alike that {total} If games are listed more "
+            "than once, remove the copies."
         )
     said.append(f"Model: {posterior.layout.model}.")
     unit = "in units of the readings" if encoding.loss == "squared" else "in log odds"

@@ -9,7 +9,7 @@ from scipy.special import expit
 import intransit as it
 from intransit.analysis.transitivity import (
     FALSE_ALARMS,
-    discount_series,
+    discount,
     examine,
     likeness,
 )
@@ -47,7 +47,7 @@ def alike(games):
 def test_games_that_are_listed_again_count_about_once():
     for seed in range(4):
         games, _ = ranking(seed, copies=3)
-        counted = discount_series(games, alike(games)).counts.sum()
+        counted = discount(games, Encoding.of(games), alike(games)).counts.sum()
         assert counted == pytest.approx(800, rel=0.15)  # of 2,400
 
 
@@ -62,7 +62,51 @@ def test_other_games_count_in_full():
         for settings in ({}, {"drift": 2.0}, {"cyclic": 1.0}, {"n_games": 6_000}):
             games, _ = ranking(seed, **settings)
             assert alike(games) == 0.0
-            assert discount_series(games, 0.0) is games
+            assert discount(games, Encoding.of(games)) is games
+
+
+def races(seed, n_items=8, n_races=30):
+    """Return finishing orders, one a week, of items that stand still, and all true chances."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=n_items)
+    i, j = np.triu_indices(n_items, 1)
+    orders = np.argsort(-(scores + rng.gumbel(size=(n_races, n_items))), axis=1)
+    columns = orders[:, i].ravel(), orders[:, j].ravel(), np.ones(n_races * len(i))
+    days = np.repeat(7.0 * np.arange(n_races), len(i))
+    return it.Games.from_arrays(*columns, days), expit(scores[:, None] - scores)
+
+
+def test_the_games_of_a_race_count_for_what_the_order_tells():
+    """A list of n is 3 / (n + 1) of its pairs, and strengths do not follow every race."""
+    games, true = races(0)
+    encoding = Encoding.of(games)
+    assert encoding.orders
+    assert discount(games, encoding).counts.sum() == pytest.approx(30 * 28 * 3 / 9)
+    held = []
+    for seed in range(4):
+        games, true = races(seed)
+        answer = it.fit(games, effective=30)
+        assert any("one event" in line for line in answer.story)
+        named = [str(k) for k in range(8)]
+        held += [
+            forecast.low <= true[i, j] <= forecast.high
+            for i in range(8)
+            for j in range(i)
+            for forecast in [answer.probability(named[i], named[j])]
+        ]
+    assert np.mean(held) > 0.8  # 67 % where each game counts as one, and strengths stand still
+    more = it.Games.from_arrays(["0", "0", "1"], ["1", "2", "2"], [1.0] * 3, [700.0] * 3)
+    seen = answer.update(more).posterior.layout.seen
+    assert seen.counts.sum() == pytest.approx(answer.posterior.layout.seen.counts.sum() + 3 * 3 / 4)
+
+
+def test_rounds_whose_games_contradict_each_other_count_in_full():
+    games, _ = races(1)
+    rng = np.random.default_rng(2)
+    upset = it.Games.from_arrays(
+        games.first, games.second, (rng.random(len(games)) < 0.5).astype(float), games.times
+    )
+    assert not Encoding.of(upset).orders
 
 
 def test_matches_of_pairs_that_met_once_are_left_alone():

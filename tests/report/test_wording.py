@@ -10,7 +10,6 @@ import pytest
 import intransit as it
 from intransit.analysis.cycles import Cycles, ItemCycle, Ranking, Share
 from intransit.analysis.standings import Changes, ItemChange, Standing
-from intransit.inference.observations import model_for
 from intransit.report import gather
 from intransit.report.page import write_page
 from intransit.report.wording import brief, cut_short, sentences, tell_facts
@@ -344,15 +343,12 @@ def test_a_model_that_takes_results_for_certain_comes_with_a_caution():
     ]
     first, second, times = zip(*pairs, strict=True)
     games = it.Games.from_arrays(first, second, [1] * len(pairs), times)
-    told = gather(it.fit(games, model=it.Model((it.Scores(),)), effective=10)).sentences[2]
+    told = gather(it.fit(games, effective=10)).sentences[2]
+    assert told == "From 0 to 15, no item clearly changed."  # each time is known for one event
+    most = games.only(np.flatnonzero(np.arange(len(games)) % 15))  # all but one pair
+    told = gather(it.fit(most, effective=10)).sentences[2]
     assert "clearly changed" in told
     assert "takes nearly every result for certain" in told
-    usual = it.fit(games, effective=10)
-    assert not usual.model.moves
-    assert usual.probability("a", "f").low < 0.5 < usual.probability("a", "f").high
-    assert gather(usual).sentences[2].startswith("Nothing drifts in this model")
-    upset = replace(games, outcomes=np.tile(games.outcomes[:3], 80) * (np.arange(240) % 3 > 0))
-    assert model_for(upset).moves
 
 
 def test_a_page_of_some_items_does_not_say_that_they_have_cycles():

@@ -36,7 +36,12 @@ from intransit.data.games import Games, in_time, merge
 from intransit.inference.joint_problem import Joint
 from intransit.inference.likelihood import single_games
 from intransit.inference.newton import DenseEquations, SparseEquations
-from intransit.inference.observations import FEWEST_TIMES, Encoding, in_days
+from intransit.inference.observations import (
+    FEWEST_TIMES,
+    Encoding,
+    discount_orders,
+    in_days,
+)
 from intransit.inference.trajectory import Trajectory, smooth
 from intransit.skew import fill_skew
 from intransit.study import bridges, goes_round, n_cycles
@@ -305,8 +310,13 @@ def _ratio(products: FloatArray, sizes: FloatArray) -> tuple[float, float]:
     return float(products.sum()) / whole, float(np.sqrt(np.sum(products**2))) / whole
 
 
-def discount_series(games: Games, alike: float) -> Games:
-    """Return the games, n of a series of like ones counted for n / (1 + (n - 1) alike)."""
+def discount(games: Games, encoding: Encoding, alike: float = 0.0) -> Games:
+    """Return the games, counted for what they tell beside others that say the same.
+
+    Those of events as in `discount_orders`; else n of a series for n / (1 + (n - 1) alike).
+    """
+    if encoding.orders:
+        return discount_orders(games)
     series = series_of(games)
     if not alike or series is None:
         return games

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from intransit.analysis import numbered_after
-from intransit.analysis.transitivity import discount_series, likeness
+from intransit.analysis.transitivity import discount, likeness
 from intransit.arrays import CHUNK, FloatArray, mean_and_interval, rows_of, slices
 from intransit.backtest.result import DRIFTING, DRIFTING_FACTORS, FACTORS, PAIRS, SCORES
 from intransit.data.games import Games, join, own_names
@@ -189,7 +189,7 @@ class FittedModel:
             return
         more = numbered_after(own_names(games), self.names, set(self.names))
         try:
-            seen = self.encoding.observations(discount_series(more, self.alike))
+            seen = self.encoding.observations(discount(more, self.encoding, self.alike))
             self.posterior, _ = update_posterior(
                 self.posterior, seen, rng=self.rng, effort=self.effort
             )
@@ -204,7 +204,7 @@ class FittedModel:
         if not self.encoding.sided and len(model.terms) > 1:
             model = model.without(Side)
         self.alike = likeness(games, self.encoding)
-        counted = discount_series(games, self.alike)
+        counted = discount(games, self.encoding, self.alike)
         self.posterior = draw_posterior(
             self.encoding.observations(counted), model, self.encoding.law, self.effort, rng=self.rng
         )

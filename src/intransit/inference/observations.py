@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.checks import as_whole
 from intransit.data.cells import Rows, Timeline
 from intransit.data.games import Games
@@ -290,6 +290,7 @@ class Encoding:
     sided: bool
     whole_days: bool = False
     values: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of each covariate
+    orders: bool = False  # whether the games of a time are one event, such as a race
 
     @classmethod
     def of(cls, games: Games, *, law: OutcomeLaw | None = None, finest: int = FINEST) -> "Encoding":
@@ -309,7 +310,8 @@ class Encoding:
         if days:
             origin, step = float(np.floor(origin)), float(np.ceil(step))
         values = tuple((one.name, one.values) for one in games.by)
-        blank = cls(law.kind, edges, (), step, origin, _has_sides(games), days, values)
+        sided, orders = _has_sides(games), are_orders(games)
+        blank = cls(law.kind, edges, (), step, origin, sided, days, values, orders)
         if sized is None or games.margins is None:
             return blank
         level = np.abs(blank.outcomes(games)).astype(np.int64)
@@ -371,6 +373,55 @@ class Encoding:
             sides=games.sides if self.sided else None,
             n_items=max(games.n_items, 2),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """The games of each time."""
+
+    number: IntArray  # (n_rows,): the event of each row
+    n_items: IntArray  # (n_events,)
+    n_won: FloatArray  # (n_appearances,): by an item in an event
+    event: IntArray  # (n_appearances,)
+    whole: BoolArray  # (n_events,): whether each two of its items met, in one row
+
+    @classmethod
+    def of(cls, games: Games) -> "Events":
+        """Return the events of a table."""
+        _, number, sizes = np.unique(games.times, return_inverse=True, return_counts=True)
+        who = np.tile(number, 2) * games.n_items + np.concatenate([games.first, games.second])
+        there, place = np.unique(who, return_inverse=True)
+        won = np.bincount(place, np.concatenate([games.outcomes, 1.0 - games.outcomes]))
+        n = np.bincount(there // games.n_items)
+        whole = 2 * sizes == n * (n - 1)
+        return cls(number, n, won.astype(np.float64), there // games.n_items, whole)
+
+
+def are_orders(games: Games) -> bool:
+    """Return whether the games of a time are one event that puts all its items in order.
+
+    By chance a quarter of the triples of items go round in a circle.
+    """
+    sizes = np.unique(games.times, return_counts=True)[1]
+    if np.mean((np.sqrt(8.0 * sizes + 1.0) % 1.0) == 0.0) < MOSTLY:  # of n (n - 1) / 2 games
+        return False
+    events = Events.of(games)
+    n, whole = events.n_items, events.whole & (events.n_items >= LEAST_ORDER)
+    # Of triples that go round, the numbers of games won tell how many there are.
+    round_ = n * (n - 1) * (2 * n - 1) / 12 - np.bincount(events.event, events.n_won**2) / 2
+    triples = n * (n - 1) * (n - 2) / 6
+    return bool(whole.mean() >= MOSTLY and round_[whole].sum() <= SPARE * triples[whole].sum())
+
+
+def discount_orders(games: Games) -> Games:
+    """Return the games, those of an event that puts n items in order counted for 3 / (n + 1) each.
+
+    Of equal items in an order that is drawn by their strengths, the number that one of them beats
+    has the variance (n² - 1) / 12, where as many independent games would have (n - 1) / 4.
+    """
+    events = Events.of(games)
+    worth = np.where(events.whole, 3.0 / (events.n_items + 1.0), 1.0)
+    return replace(games, counts=games.counts * worth[events.number])
 
 
 def in_days(games: Games) -> bool:
@@ -445,13 +496,10 @@ def model_for(
 ) -> Model:
     """Return the model with every term that a table can have.
 
-    With few times, or where each time is one event such as a race, nothing drifts.  What is not
-    None says how many cyclic factors there are, whether pairs have effects of their own, and
-    whether anything moves.
+    With few times nothing drifts.  What is not None says how many cyclic factors there are, whether
+    pairs have effects of their own, and whether anything moves.
     """
-    still = drifting is False
-    if drifting is None:
-        still = len(np.unique(games.times)) < FEWEST_TIMES or _are_orders(games)
+    still = len(np.unique(games.times)) < FEWEST_TIMES if drifting is None else not drifting
     return default_model(
         max(games.n_items, 2),
         by=tuple(one.name for one in games.by),
@@ -460,26 +508,6 @@ def model_for(
         factors=None if factors is None else as_whole("factors", factors, least=0),
         pairs=pairs is not False,
     )
-
-
-def _are_orders(games: Games) -> bool:
-    """Return whether the games of a time are one event that puts all its items in order.
-
-    Strengths that move would follow every event, as its games agree with each other.  By chance a
-    quarter of the triples of items go round in a circle.
-    """
-    _, event, sizes = np.unique(games.times, return_inverse=True, return_counts=True)
-    if np.mean((np.sqrt(8.0 * sizes + 1.0) % 1.0) == 0.0) < MOSTLY:  # of n (n - 1) / 2 games
-        return False
-    who = np.tile(event, 2) * games.n_items + np.concatenate([games.first, games.second])
-    there, place = np.unique(who, return_inverse=True)
-    won = np.bincount(place, np.concatenate([games.outcomes, 1.0 - games.outcomes]))
-    n = np.bincount(there // games.n_items)
-    whole = (n >= LEAST_ORDER) & (2 * sizes == n * (n - 1))
-    # Of triples that go round, scores tell the number.
-    round_ = n * (n - 1) * (2 * n - 1) / 12 - np.bincount(there // games.n_items, won**2) / 2
-    triples = n * (n - 1) * (n - 2) / 6
-    return bool(whole.mean() >= MOSTLY and round_[whole].sum() <= SPARE * triples[whole].sum())
 
 
 def check_model(model: Model, games: Games) -> None:
