@@ -642,8 +642,8 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
     if told < 1.0 - ROUNDING:
         total = f"all games count as much as {told * games.counts.sum():,.0f} independent ones."
         said.append(
-            f"The games of each time are one event that puts its items in order: {total}"
-            if encoding.orders
+            f"Games of one order, or of one choice, are not independent: {total}"
+            if encoding.orders or games.report.worth < 1.0
             else f"Consecutive games of a pair are so alike that {total} If games are listed more "
             "than once, remove the copies."
         )

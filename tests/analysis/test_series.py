@@ -86,7 +86,7 @@ def test_the_games_of_a_race_count_for_what_the_order_tells():
     for seed in range(4):
         games, true = races(seed)
         answer = it.fit(games, effective=30)
-        assert any("one event" in line for line in answer.story)
+        assert any("Games of one order" in line for line in answer.story)
         named = [str(k) for k in range(8)]
         held += [
             forecast.low <= true[i, j] <= forecast.high
@@ -98,6 +98,29 @@ def test_the_games_of_a_race_count_for_what_the_order_tells():
     more = it.Games.from_arrays(["0", "0", "1"], ["1", "2", "2"], [1.0] * 3, [700.0] * 3)
     seen = answer.update(more).posterior.layout.seen
     assert seen.counts.sum() == pytest.approx(answer.posterior.layout.seen.counts.sum() + 3 * 3 / 4)
+
+
+ORDERS = [(k, f"d{i}", (i + k) % 5 + 1) for k in range(8) for i in range(5)]
+CHOICES = [(k, f"d{i}", int(i == k % 4)) for k in range(12) for i in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "worth"),
+    [
+        ("race,driver,place", ORDERS, 3 / 6),
+        ("set,item,best", CHOICES, 2 / 4),
+        ("winner,loser", [("a", "b"), ("b", "c"), ("c", "a")] * 4, 1.0),
+    ],
+)
+def test_orders_and_choices_without_dates_count_for_what_they_tell(tmp_path, header, rows, worth):
+    """An order of n is 3 / (n + 1) of its pairs, the choice of one of n 2 / n."""
+    path = tmp_path / "table.csv"
+    lines = [header, *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    games = it.read(path)
+    assert games.report.worth == pytest.approx(worth)
+    counted = discount(games, Encoding.of(games))
+    assert counted.counts.sum() == pytest.approx(worth * games.counts.sum())
 
 
 def test_rounds_whose_games_contradict_each_other_count_in_full():

@@ -313,8 +313,11 @@ def _ratio(products: FloatArray, sizes: FloatArray) -> tuple[float, float]:
 def discount(games: Games, encoding: Encoding, alike: float = 0.0) -> Games:
     """Return the games, counted for what they tell beside others that say the same.
 
-    Those of events as in `discount_orders`; else n of a series for n / (1 + (n - 1) alike).
+    Those of orders and choices as the reader or `discount_orders` says; else n of a series for
+    n / (1 + (n - 1) alike).
     """
+    if games.report.worth < 1.0:
+        return replace(games, counts=games.counts * games.report.worth)
     if encoding.orders:
         return discount_orders(games)
     series = series_of(games)

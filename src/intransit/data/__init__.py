@@ -394,6 +394,7 @@ def assemble(
         games, halved, doubt = count_once(query, games, n_used, roles, options.doubled)
         roles.notes += [note for note in (halved, doubt) if note]
         report = _report(facts, roles, query, games, counted, options.both_bad)
+        report = replace(report, worth=1.0 if shaped is None else shaped.worth)
         if not halved:
             games = with_series(query, games, counted.n_rows)
             games = replace(games, sequence=sequence_of(query, games, counted.n_rows))

@@ -315,7 +315,27 @@ def each_two(
     )
     extra = {OTHER: facts.table.types[item], CAME_FIRST: "DOUBLE"}
     made = {"first": facts.names[item], "second": OTHER, "outcome": CAME_FIRST}
-    return made_games(facts, games, extra, told, notes, none, **made) if pairs else None
+    if not pairs:
+        return None
+    shaped = made_games(facts, games, extra, told, notes, none, **made)
+    return replace(shaped, worth=_worth(facts, rows))
+
+
+def _worth(facts: Facts, rows: str) -> float:
+    """Return what a game of two who are in one event is worth beside one that is independent.
+
+    Of equal items each has p games of curvature 1/4, and d more won than lost in one event; those
+    of independent games have a mean square of p.  So a game is worth Σ p / Σ d²: 3 / (n + 1) for an
+    order of n, 2 / n where one of n was chosen.  Of events that differ the mean over games.
+    """
+    ((worth,),) = facts.engine.ask(
+        "SELECT sum(p * p / d) / sum(p) FROM (SELECT sum(behind + ahead) AS p, "
+        "sum((behind - ahead) ** 2) AS d FROM (SELECT event, ahead, n - ahead - level AS behind "
+        "FROM (SELECT event, count(*) OVER (PARTITION BY event) AS n, count(*) OVER (PARTITION BY "
+        "event, place) AS level, rank() OVER (PARTITION BY event ORDER BY place) - 1 AS ahead "
+        f"FROM {rows} WHERE place IS NOT NULL)) GROUP BY event) WHERE d > 0"
+    )
+    return min(float(worth or 1.0), 1.0)
 
 
 def each_two_in_a_row(
@@ -347,7 +367,7 @@ def said_of_orders(n_orders: int, places: str = "") -> str:
     orders = f"each row is a finishing order{places}" if places else ""
     return (
         f"{orders or plural(n_orders, 'finishing order')}, taken as games of each two; games of "
-        "one order are not independent of each other"
+        "one order are not independent of each other, and count for less"
     )
 
 
@@ -548,7 +568,7 @@ def _said_of_sets(n_sets: int, largest: int, worst: bool) -> str:
     below = ", and who was called the worst lost to them" if worst else ""
     return (
         f"{plural(n_sets, 'set')} of alternatives: who was chosen won against each other{below}; "
-        "games of one set are not independent of each other"
+        "games of one set are not independent of each other, and count for less"
     )
 
 

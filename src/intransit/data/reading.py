@@ -96,6 +96,7 @@ class Reading:
     notes: tuple[str, ...] = ()
     unit: Literal["line", "row"] = "row"  # lines of a file begin at its header, rows at 1
     where: tuple[str, ...] = ()  # conditions on rows, such as "format: Legacy"
+    worth: float = 1.0  # of a game beside one that is independent: of orders and choices
 
     @property
     def n_unused(self) -> int:

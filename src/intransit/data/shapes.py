@@ -38,6 +38,7 @@ class Shaped:
     told: tuple[Column, ...] = ()
     notes: tuple[str, ...] = ()
     keeps_where: bool = False  # whether the table still has the rows that `where` leaves out
+    worth: float = 1.0  # of a game, see `Reading`
 
 
 Find = Callable[[Facts, ReadOptions, bool], Shaped | None]
