@@ -96,7 +96,7 @@ def history(games: Games) -> None:
                 began = time.process_time()
                 one.observe_many(*rest)
                 best = min(best, time.process_time() - began)
-            size = sum(getattr(one, name).nbytes for name in ("_means", "_blocks", "_times"))
+            size = sum(getattr(one._known, name).nbytes for name in ("means", "blocks", "times"))
             cells += [f"{1e5 / best / 1e6:.1f}", f"{size / one.n_items:.0f}"]
         rows.append(cells)
     print_table(

@@ -79,8 +79,8 @@ from intransit.model.terms import (
 )
 
 # How far paths go beyond their conditional means, to the other side; at 0 they are drawn afresh.
-# The median pair has 2.3 times the effective draws of its mean, and as many of the ends of its
-# interval; the worst pair 1.8 and 1.4 times (3 tables; at 0.9 ends have 0.8 times; a trial).
+# The median pair has 2.2 to 2.3 times the effective draws of its mean, and as many of the ends of
+# its interval; the worst 1.5 to 2 and 1.1 to 1.4 times (3 tables; at 0.9 ends 0.8 to 1; a trial).
 OVERRELAXED = 0.7
 REFRESH = 20  # sweeps after which margins are added up anew, lest rounding gather
 SETTLE = 40  # sweeps from a random start before scales move: small states pull them to 0 for long

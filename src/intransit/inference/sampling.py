@@ -102,7 +102,7 @@ class Effort:
     Attributes
     ----------
     effective
-        Effective draws that the chance of every pair is to have.
+        Effective draws that the chance of every pair, and the ends of its interval, are to have.
     seconds
         Most seconds to spend.
     chains
