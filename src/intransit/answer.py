@@ -641,12 +641,18 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
     told = posterior.layout.seen.counts.sum() / games.counts.sum()
     if told < 1.0 - ROUNDING:
         total = f"all games count as much as {told * games.counts.sum():,.0f} independent ones."
-        said.append(
-            f"Games of one order, or of one choice, are not independent: {total}"
-            if encoding.orders or games.report.worth < 1.0
-            else f"Consecutive games of a pair are so alike that {total} If games are listed more "
-            "than once, remove the copies."
-        )
+        if encoding.orders or games.report.worth < 1.0:
+            said.append(f"Games of one order, or of one choice, are not independent: {total}")
+        elif (games.counts % 1.0).any():
+            said.append(
+                "Results of large weight vary as those of fewer games would, or consecutive games "
+                f"of a pair are alike, so that {total}"
+            )
+        else:
+            said.append(
+                f"Consecutive games of a pair are so alike that {total} If games are listed more "
+                "than once, remove the copies."
+            )
     said.append(f"Model: {posterior.layout.model}.")
     unit = "in units of the readings" if encoding.loss == "squared" else "in log odds"
     said += [posterior.story, *tell_scales(posterior, unit)]

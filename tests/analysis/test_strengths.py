@@ -72,11 +72,12 @@ def test_of_many_items_a_panel_stands_for_the_others(answer):
     """Where there are many, a strength is the mean against some of them, drawn once."""
     whole = answer.strengths(np.arange(6), answer.seen.end)[0]
     few = replace(answer.posterior, panel_size=4)
-    assert len(few.panel) == 4
+    _, (panel,) = few._panels
+    assert len(panel) == 4
     drawn = few.strengths(np.arange(6), answer.seen.end)
     matrix = few.results(few.matrices(np.arange(6), answer.seen.end))
     for k in range(6):
-        others = [j for j in few.panel if j != k]
+        others = [j for j in panel if j != k]
         np.testing.assert_allclose(drawn[:, k], matrix[:, k, others].mean(axis=1), atol=1e-6)
     np.testing.assert_allclose(drawn.mean(axis=0), whole, atol=0.15)
 
@@ -97,3 +98,24 @@ def test_an_item_that_nobody_met_has_a_half_and_nothing_is_known():
     assert answer.rank()[0].name == "item 00"
     alone = it.fit(it.Games.from_arrays(["x"], ["y"], [1]), effective=5)
     assert {one.name for one in alone.rank()} == {"x", "y"}
+
+
+def test_many_small_groups_are_each_measured_by_themselves():
+    """Of two items whom nobody else met the chances add up, however many others there are."""
+    rng = np.random.default_rng(1)
+    field = play(ladder(rng.normal(size=30)), 400, rng, days=1)
+    clubs = [np.array([30 + 2 * k] * 20) for k in range(15)]
+    games = [(a, a + 1, np.ones(20), np.zeros(20, int)) for a in clubs]
+    answer = answer_to(table((field[0], field[1], field[2], 0 * field[3]), *games), effective=5)
+    few = replace(answer.posterior, panel_size=8)
+    of_item, panels = few._panels
+    assert len(panels[of_item[0]]) == 8  # of the one group that is larger
+    assert all(len(panel) < 16 for panel in panels)
+    assert sorted(np.concatenate(panels)[8:]) == list(range(30, 60))
+    strong, weak = np.arange(30, 60, 2), np.arange(31, 60, 2)
+    drawn = few.strengths(np.arange(60), answer.seen.end)
+    np.testing.assert_allclose(drawn[:, strong] + drawn[:, weak], 1.0, atol=1e-9)
+    assert drawn[:, strong].mean(axis=0).min() > 0.8
+    ratings = few.ratings(np.arange(60), answer.seen.end).mean(axis=0)
+    assert np.all(ratings[strong] > 1600.0)
+    assert np.all(ratings[weak] < 1400.0)

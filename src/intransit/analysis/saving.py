@@ -42,7 +42,7 @@ from intransit.inference.sampling import Draws, Mixing
 from intransit.model import Model, OutcomeLaw
 
 FORMAT = "intransit answer"
-VERSION = 9
+VERSION = 10
 AGAIN = "make it again with `intransit fit`"
 WORDS, NUMBERS, SEAL = PARTS = "answer.json", "arrays.npz", "sha256"
 DTYPES = {"<f4", "<f8", "<i8", "|b1", "|u1"}  # of arrays that we write

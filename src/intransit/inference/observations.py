@@ -39,6 +39,7 @@ class Observations:
     spread: float = 0.0  # Σ counts (outcome - mean of its cell)², of readings
     values: tuple[tuple[str, tuple[str, ...]], ...] = field(default=())  # of each covariate
     positive: FloatArray | None = None  # (n_cells,): readings above 0, those of 0 as half
+    has_bare_rates: bool = False  # whether rows were shares of games whose number is not known
 
     def __len__(self) -> int:
         return len(self.times)
@@ -55,12 +56,6 @@ class Observations:
             return self.positive
         won = self.means if self.kind == "logistic" else 0.5 + 0.5 * np.sign(self.means)
         return np.asarray(self.counts * won)
-
-    @property
-    def has_bare_rates(self) -> bool:
-        """Whether some results are shares of games whose number is not known."""
-        share = (self.means * (1.0 - self.means) > 0.0) & (self.means != 0.5)
-        return self.kind == "logistic" and bool(np.any(share & (self.counts <= 1.0)))
 
     @property
     def n_levels(self) -> int:
@@ -116,6 +111,7 @@ class Observations:
             spread=self.spread + more.spread,
             values=more.values,
             positive=np.concatenate([self.wins, more.wins]) if self.kind == "squared" else None,
+            has_bare_rates=self.has_bare_rates or more.has_bare_rates,
             **columns,
         )._collapsed()
 
@@ -355,7 +351,11 @@ class Encoding:
         data = self.timeline(games)
         codes = np.array([one.codes for one in games.by], dtype=np.int64).reshape(-1, len(games))
         values = tuple((one.name, one.values) for one in games.by)
-        return Observations.of(data.rows, self.loss, data.n_items, codes, values)
+        shares = (2.0 * games.outcomes % 1.0 > 0.0) & (games.counts <= 1.0)
+        return replace(
+            Observations.of(data.rows, self.loss, data.n_items, codes, values),
+            has_bare_rates=self.loss == "logistic" and bool(shares.any()),
+        )
 
     def timeline(self, games: Games) -> Timeline:
         """Return the comparisons as the engine takes them."""

@@ -539,19 +539,46 @@ class Posterior:
     # Strength ----------------------------------------------------------------------------------
 
     @cached_property
-    def panel(self) -> IntArray:
-        """The opponents that strengths are means over: all items, or 200 at random."""
-        n = self.n_items
-        if n <= self.panel_size:
-            return np.arange(n)
-        rng = np.random.default_rng(PANEL_SEED)
-        return np.sort(rng.choice(n, self.panel_size, replace=False))
+    def _panels(self) -> tuple[IntArray, list[IntArray]]:
+        """Return the panel that each item is measured by, by number, and who is on each panel.
+
+        Of a group that is connected by comparisons: all its items, or `panel_size` at random.
+        Small groups share a panel, of fewer than twice that size.
+        """
+        order = np.argsort(self.groups, kind="stable")
+        sizes = np.bincount(self.groups)
+        seats = np.minimum(sizes, self.panel_size)
+        begin = np.cumsum(sizes) - sizes
+        rng, seated = np.random.default_rng(PANEL_SEED), np.ones(self.n_items, bool)
+        for group in np.flatnonzero(sizes > self.panel_size):
+            own = order[begin[group] : begin[group] + sizes[group]]
+            seated[own] = False
+            seated[own[rng.choice(len(own), self.panel_size, replace=False)]] = True
+        _, panel = np.unique((np.cumsum(seats) - seats) // self.panel_size, return_inverse=True)
+        of_item, there = panel[self.groups], np.flatnonzero(seated)
+        there = there[np.argsort(of_item[there], kind="stable")]
+        return of_item, np.split(there, np.cumsum(np.bincount(of_item[there]))[:-1])
+
+    def _measured(
+        self, items: IntArray, measure: Callable[[IntArray, IntArray], FloatArray]
+    ) -> FloatArray:  # (n_draws, n)
+        """Return a measure of some items beside opponents, for each panel of these."""
+        of_item, panels = self._panels
+        out = np.empty((len(self._for_all), len(items)))
+        for number in np.unique(of_item[items]):
+            here = np.flatnonzero(of_item[items] == number)
+            out[:, here] = measure(items[here], panels[number])
+        return out
+
+    def _beside(self, items: IntArray, panel: IntArray) -> FloatArray:  # (n, n_panel)
+        """Return 1 where comparisons connect an item with one of the panel, else 0."""
+        return (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0
 
     def strengths(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n)
         """Return the strength of some items at one time, in every draw.
 
         The mean chance of beating the others that comparisons connect an item with, a tie as half
-        a win; where there are more than 200 items, those of a panel of 200.  This is the one place
+        a win; where they connect more than 200, those of a panel of 200.  This is the one place
         where strength is worked out.  Of very many items fewer draws are used, the same whichever
         of them are asked for.
 
@@ -565,10 +592,14 @@ class Posterior:
         numpy.ndarray
             Strengths from 0 to 1, (n_draws, n).
         """
-        panel, which = self.panel, self._for_all
+        return self._measured(items, lambda some, panel: self._strengths(some, panel, time))
+
+    def _strengths(self, items: IntArray, panel: IntArray, time: float) -> FloatArray:
+        """Return mean chances of beating those of the panel that an item is connected with."""
+        which = self._for_all
         points = np.unique(np.concatenate([items, panel]))
         values = self._typical(points, np.full(len(points), time), which)
-        weights = (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0
+        weights = self._beside(items, panel)
         weights[items[:, None] == panel[None, :]] = 0.0
         of, out = self._matchups(items, panel, time, which), np.empty((len(which), len(items)))
         places = np.searchsorted(points, items), np.searchsorted(points, panel)
@@ -579,7 +610,8 @@ class Posterior:
     @cached_property
     def _for_all(self) -> IntArray:
         """The draws that there is time for where all items are measured by the panel."""
-        most = int(max(STRENGTH_WORK // max(self.n_items * len(self.panel), 1), 30))
+        n = self.n_items
+        most = int(max(STRENGTH_WORK // max(n * min(n, self.panel_size), 1), 30))
         return spread_out(len(self), most)
 
     def ratings(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n)
@@ -603,8 +635,11 @@ class Posterior:
         numpy.ndarray
             Ratings, (n_draws, n).
         """
-        panel, which = self.panel, self._for_all
-        beside = (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0
+        return self._measured(items, lambda some, panel: self._ratings(some, panel, time))
+
+    def _ratings(self, items: IntArray, panel: IntArray, time: float) -> FloatArray:
+        """Return ratings by the mean margin over those of the panel."""
+        which, beside = self._for_all, self._beside(items, panel)
         beside /= np.maximum(beside.sum(axis=1, keepdims=True), 1.0)  # (n, n_panel)
         own, others = (self._typical(k, np.full(len(k), time), which) for k in (items, panel))
         mean, r = np.matmul(beside, others), self.n_planes

@@ -418,6 +418,9 @@ POOLS = 3  # groups that are described
 FAR = 4  # games on the shortest way between two items
 SOURCES = 60  # items whose ways to all others are looked at
 EVEN = 0.5  # deviation of scores, below which hardly anybody wins more than 70 % of the games
+# Standard error of what scores rise by from part to part of the field, at which games tell it well:
+# such parts are some two units apart, so that it makes 2.5 points of a chance between equals.
+KNOWN_APART = 0.05
 LIKE = (
     "If items mostly met others of like strength, as on a ladder or in divisions, chances between "
     "items far apart are too close to even, and their intervals too narrow."
@@ -531,12 +534,14 @@ def tell_far(answer: FittedTable) -> list[str]:
     if answer.part is not None or answer.board is not None:  # their games are not all at hand
         return []
     posterior, scores = answer.posterior, answer.model.term(Scores)
+    seen = posterior.layout.seen
     if (posterior.draws.tiers > 0.0).any():
         even = np.median(posterior.widths[:, 0]) < EVEN and scores is not None and not scores.wide
-        return [f"Some parts of the field hardly met, and games were nearly even. {LIKE}"] * bool(
-            even
-        )
-    seen = posterior.layout.seen
+        rise = np.diff(posterior.layout.tiers[:, 0][seen.pairs], axis=1)[:, 0]
+        told = 0.25 * float(np.sum(seen.counts * rise**2))  # of nearly even games
+        hardly = told * KNOWN_APART**2 < 1.0
+        said = f"Some parts of the field hardly met, and games were nearly even. {LIKE}"
+        return [said] * bool(even and hardly)
     n, pairs = answer.n_items, seen.pairs
     met = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n, n)).tocsr()
     some = spread_out(n, SOURCES)
