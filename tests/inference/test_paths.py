@@ -4,12 +4,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import kstest, norm, norminvgauss
 from scipy.stats import t as student
 
+import intransit as it
+from intransit.datasets import simulate_games
 from intransit.inference import sampling
 from intransit.inference.path_kernels import (
     CellEntries,
+    Sizes,
     Starts,
     Weighed,
     draw_numbers,
@@ -230,18 +233,9 @@ def read(
     n, d = len(states), states.shape[2]
     out = np.empty((n, len(keys), d))
     places = np.array(before), np.array(after), np.array(since), np.array(until), np.array(keys)
-    read_paths(
-        states,
-        np.arange(n),
-        *places,
-        np.full((n, d), 2.0),
-        np.full((n, d), reversion),
-        np.full((n, d), 3.0),
-        np.full(n, means),
-        degrees,
-        np.full(n, uneven),
-        out,
-    )
+    sizes = [np.full((n, d), each) for each in (2.0, reversion, 3.0)]
+    rest = np.full(n, means), degrees, np.full(n, uneven), 16.0
+    read_paths(states, np.arange(n), *places, Sizes(*sizes, *rest), out)
     return out
 
 
@@ -264,6 +258,66 @@ def test_paths_are_read_with_the_variance_of_a_walk(reversion):
     for k, (mean, variance) in ((0, bridge), (2, walk), (3, (0.7, 9.0))):
         assert abs(got[:, k].mean() - mean) < largest * np.sqrt(variance / n)
         assert abs(got[:, k].var() / variance - 1.0) < largest * np.sqrt(2.0 / n)
+
+
+@pytest.mark.parametrize("reversion", [0.0, 0.4])
+def test_moments_of_one_gap_belong_to_one_walk(reversion):
+    """Between two states, and beyond the last, moments vary together as those of a walk.
+
+    No two of these lie in one smallest part, where they would share all noise.
+    """
+    n, inside, ahead = 20_000, np.array([0.2, 0.9, 1.7, 2.5]), np.array([0.3, 1.6, 4.0, 9.0, 14.0])
+    states = np.tile(np.array([[[1.0], [5.0]]]), (n, 1, 1))
+    k, m = len(inside), len(ahead)
+    got = read(
+        states, [0] * k + [1] * m, [1] * (k + m), [*inside, *ahead], [*(3.0 - inside)] + [0.0] * m,
+        [0] * k + [3] * m, reversion=reversion,
+    )[:, :, 0]  # fmt: skip
+    bridge = walk_precision([0.0, *inside, 3.0], 1.0, 4.0, reversion)
+    walk = walk_precision([0.0, *ahead], 1.0, 4.0, reversion)
+    laws = (
+        (got[:, :k], bridge[1:-1, 1:-1], -bridge[1:-1, [0, -1]] @ [1.0, 5.0]),
+        (got[:, k:], walk[1:, 1:], -walk[1:, 0] * 5.0),
+    )
+    largest = norm.isf(FALSE_ALARM / 2 / (2 * m * m + 2 * m))
+    for values, precision, potential in laws:
+        even = (values - np.linalg.solve(precision, potential)) @ np.linalg.cholesky(precision)
+        spread = np.sqrt((1.0 + np.eye(len(precision))) / n)
+        assert np.all(np.abs(even.mean(axis=0)) < largest / np.sqrt(n))
+        assert np.all(np.abs(even.T @ even / n - np.eye(len(precision))) < largest * spread)
+
+
+def test_changes_ahead_are_as_uncertain_as_a_walk_between_two_dates():
+    """Of an answer: from 20 to 60 days on, steps have the deviation that 40 days make."""
+    games, _ = simulate_games(6, 300, n_days=100, memory=50.0, rng=3)
+    model = it.Scores(scale=1.0, walk=it.Drift(rate=1.0, jumps=0.0))
+    posterior = it.fit(games, model=model, rng=0, effective=20.0).posterior
+    end, items = posterior.axis[-1], np.arange(posterior.n_items)
+    near, far = (
+        posterior.states(items, np.full(len(items), end + days))[:, :, 0] for days in (20.0, 60.0)
+    )
+    steps = (far - near) / (posterior.draws.walks[:, :1] * np.sqrt(40.0))
+    largest = norm.isf(FALSE_ALARM / 2)
+    assert abs(np.mean(steps**2) - 1.0) < largest * np.sqrt(2.0 / steps.size)
+
+
+def test_walks_ahead_jump_as_the_walk_of_states_does():
+    """Steps from one knot to the next, and to a moment between knots, are normal inverse Gaussian.
+
+    Kolmogorov's test of each, and no correlation between squares of steps of different stretches.
+    """
+    n, uneven, times = 20_000, 5.0, np.array([1.0, 2.0, 4.0, 7.0])
+    states = np.full((n, 1, 1), 5.0)
+    zero = [0] * len(times)
+    got = read(states, zero, zero, times, np.zeros(len(times)), zero, uneven=uneven)[:, :, 0]
+    steps = np.diff(got, axis=1, prepend=5.0)
+    gaps = np.diff(times, prepend=0.0)
+    for k, gap in enumerate(gaps):
+        law = norminvgauss(gap / uneven, 0.0, scale=2.0 * gap / np.sqrt(uneven))
+        assert kstest(steps[:, k], law.cdf).pvalue > FALSE_ALARM / (len(gaps) + 1)
+    sizes = np.argsort(np.argsort(np.abs(steps), axis=0), axis=0) / n
+    apart = np.corrcoef(sizes.T)[np.triu_indices(len(gaps), 1)]
+    assert np.abs(apart).max() < norm.isf(FALSE_ALARM / 5 / 2 / len(apart)) / np.sqrt(n)
 
 
 def test_the_same_question_sees_the_same_noise():

@@ -21,11 +21,12 @@ other item's, and single numbers that enter margins linearly (effects of pairs, 
 worth, deviations by a covariate; scores where there are no factors).
 
 Paths are read at any time, as the margins and chances that they make.  Between two of its states a
-path is their interpolation plus the noise of a bridge; outside them it is what is kept of the
-nearest state plus the noise of a free walk; of an owner that was never seen the prior is all that
-is known.  Where scores jump, the pace of a gap ahead is drawn, and that of a gap between two states
-is a usual one beside the step there.  The noise of a draw is a function of the draw, the path and
-the gap, so that every question sees the same path.
+path is a bridge, outside them a free walk; of an owner that was never seen the prior is all that
+is known.  Noise is a function of the draw, the path and the place in time, so that every question
+sees the same path: the middle of a gap is drawn given its ends, then the middle of that half in
+which the moment lies, and so on (Lévy's construction).  A walk outside goes from knot to knot, each
+twice as far off as the one before, with halves between two knots.  Where scores jump, the pace of a
+gap ahead is drawn, and that of a gap between two states is a usual one beside the step there.
 """
 
 import math
@@ -503,7 +504,11 @@ def pace_of(square: float, uniform: float, shape: float) -> float:
 
 @compiled
 def pace_ahead(seed: np.uint64, column: int, shape: float) -> float:
-    """Return the pace of a gap ahead, of which nothing is known: as a seed and a column say."""
+    """Return the pace of a gap ahead, of which nothing is known: as a seed and a column say.
+
+    For one seed, the shape of a part of a gap gives the pace of that part: pace times shape rises
+    with the shape, by leaps where scores jump.
+    """
     uniform = 0.5 * math.erfc(-normal_of(seed, column + 1) * math.sqrt(0.5))
     return pace_of(normal_of(seed, column) ** 2, uniform, shape)
 
@@ -540,15 +545,164 @@ def last_before(
         out[n] = low - 1
 
 
+KNOTS_A_SPAN = 16.0  # the first knot of a walk outside its states: a 16th of the time of the table
+HALVINGS = 2  # of a stretch between two knots; a gap between states is halved to the same length
+NODES = 2 << HALVINGS  # of noise in such a stretch: its end, its middles, and its smallest parts
+MOST_NODES = 100  # that one moment needs: of knots, one more each time that it is twice as far off
+
+
+class Sizes(NamedTuple):
+    """What the walks of all draws are like, and what is known of somebody never seen."""
+
+    steps: FloatArray  # (n_draws, d): deviations of steps
+    reversions: FloatArray  # (n_draws, d)
+    scales: FloatArray  # (n_draws, d): deviations of first states
+    means: FloatArray  # (n_draws,): of first states, in the first column, of the never seen
+    degrees: int  # of freedom of Student's law of these; 0 if it is normal
+    uneven: FloatArray  # (n_draws,): time in which paces differ by their mean; 0 for no jumps
+    span: float  # time of the table
+
+
+# How a moment of a path is reached: at each node a value between two others, or beyond one.  This
+# value, near * low + far * high + root * noise, is the next low or the next high one; the last is
+# the moment's.  Columns of one array, as compiled loops hand one over more quickly than five.
+NEAR, FAR, ROOT, IS_LOW, NODE = range(5)
+
+
 @compiled
-def _bridge(reversion: float, since: float, until: float) -> tuple[float, float, float]:
-    """Return what the states before and after count at a moment, and the deviation on top."""
+def _bridge(
+    reversion: float, since: float, until: float, passed: float, left: float
+) -> tuple[float, float, float]:
+    """Return what the values before and after count at a moment, and the deviation on top.
+
+    At a pace before the moment, and at one after it.
+    """
     kept, length = transition(reversion, since)
-    if until == 0.0:
-        return kept, 0.0, math.sqrt(length)
-    back, rest = transition(reversion, until)
+    back, rest = (kept, length) if until == since else transition(reversion, until)
+    length, rest = length * passed, rest * left
     whole = back * back * length + rest
     return kept * rest / whole, back * length / whole, math.sqrt(length * rest / whole)
+
+
+@compiled
+def _pass_knots(
+    lag: float,
+    first: float,  # how far off the first knot is
+    reversion: float,
+    uneven: float,
+    seed: np.uint64,
+    width: int,
+    course: FloatArray,  # (MOST_NODES, 5), written
+) -> tuple[int, float, float, float, int]:
+    """Write the knots on the way to a moment ahead, up to the first that is not before it.
+
+    Returns how many there are, how far the moment lies behind the last but one, how long that
+    stretch is and its pace, and where its nodes begin.
+    """
+    n, base, size, pace = 0, 0, first, 1.0
+    while True:
+        if uneven > 0.0:
+            pace = pace_ahead(seed, (base + 1) * width - 2, size / uneven)
+        kept, length = transition(reversion, size)
+        course[n, NEAR], course[n, FAR], course[n, ROOT] = kept, 0.0, math.sqrt(length * pace)
+        course[n, IS_LOW], course[n, NODE] = lag > size, base
+        n += 1
+        if lag <= size:
+            return n, lag, size, pace, base
+        lag -= size
+        size = first if base == 0 else 2.0 * size
+        base += NODES
+
+
+@compiled
+def _halve(
+    n: int,
+    lag: float,
+    size: float,
+    finest: float,
+    reversion: float,
+    pace: float,
+    uneven: float,
+    seed: np.uint64,
+    width: int,
+    base: int,
+    course: FloatArray,  # (MOST_NODES, 5), written
+) -> int:
+    """Write the middles of the halves that a moment lies in, and the moment; return all nodes."""
+    # Time that the walk has passed where a part begins, at its middle or moment, and where it ends.
+    begin, passed, whole, cell = 0.0, 0.0, size * pace, 1
+    while True:
+        last = size <= finest
+        at = lag if last else 0.5 * size
+        here, before, after = begin + at, pace, pace
+        now = here * pace
+        if uneven > 0.0 and 0.0 < at < size:
+            now = here * pace_ahead(seed, (base + 1) * width - 2, here / uneven)
+            before = max((now - passed) / at, 1e-30)
+            after = max((whole - now) / (size - at), 1e-30)
+        near, far, root = _bridge(reversion, at, size - at, before, after)
+        course[n, NEAR], course[n, FAR], course[n, ROOT] = near, far, root
+        course[n, IS_LOW], course[n, NODE] = lag >= at, base + cell
+        n += 1
+        if last:
+            return n
+        size *= 0.5
+        if lag >= at:
+            passed, cell, lag, begin = now, 2 * cell + 1, lag - at, here
+        else:
+            whole, cell = now, 2 * cell
+
+
+@compiled
+def _weigh_nodes(n: int, course: FloatArray) -> tuple[float, float]:
+    """Turn roots into what noise counts in the last value; return what the states around do."""
+    low, high = course[n - 1, NEAR], course[n - 1, FAR]
+    for m in range(n - 2, -1, -1):
+        near, far, is_low = course[m, NEAR], course[m, FAR], course[m, IS_LOW] > 0.0
+        weight = low if is_low else high
+        course[m, ROOT] *= weight
+        if is_low:
+            low, high = weight * near, high + weight * far
+        else:
+            low, high = low + weight * near, weight * far
+    return low, high
+
+
+@compiled
+def _usual_pace(
+    low: float, high: float, gap: float, step: float, reversion: float, uneven: float
+) -> float:
+    """Return a usual pace of a gap between two states; 1 where nothing jumps."""
+    if uneven <= 0.0 or step <= 0.0:
+        return 1.0
+    kept, length = transition(reversion, gap)
+    return pace_between((high - kept * low) / (step * math.sqrt(length)), gap / uneven)
+
+
+@compiled
+def _reach(
+    since: float,
+    until: float,
+    low: float,  # values around, and the deviation of steps: of what may jump
+    high: float,
+    step: float,
+    reversion: float,
+    uneven: float,
+    first: float,
+    seed: np.uint64,
+    width: int,  # numbers that belong to a node: of each column, and two of its pace
+    course: FloatArray,  # (MOST_NODES, 5), written
+) -> tuple[int, float, float]:
+    """Write how a moment is reached; return its nodes, and what the states around it count."""
+    if until > 0.0:
+        gap, finest = since + until, first / (1 << HALVINGS)
+        pace = _usual_pace(low, high, gap, step, reversion, uneven)
+        n = _halve(0, since, gap, finest, reversion, pace, 0.0, seed, width, 0, course)
+    else:
+        n, lag, size, pace, base = _pass_knots(since, first, reversion, uneven, seed, width, course)
+        finest = size / (1 << HALVINGS)
+        n = _halve(n, lag, size, finest, reversion, pace, uneven, seed, width, base, course)
+    return n, *_weigh_nodes(n, course)
 
 
 @compiled
@@ -560,48 +714,42 @@ def read_paths(
     since: FloatArray,  # (n,): time from the first to the moment asked for
     until: FloatArray,  # (n,): time from there to the second; 0 where there is none
     keys: IntArray,  # (n,): of the noise
-    steps: FloatArray,  # (n_all_draws, d): deviations of steps
-    reversions: FloatArray,  # (n_all_draws, d)
-    scales: FloatArray,  # (n_all_draws, d): deviations of first states
-    means: FloatArray,  # (n_all_draws,): of first states, in the first column, of the never seen
-    degrees: int,  # of freedom of Student's law of these; 0 if it is normal
-    jumps: FloatArray,  # (n_all_draws,): time in which paces differ by their mean; 0 for no jumps
+    sizes: Sizes,
     out: FloatArray,  # (n_draws, n, d)
 ) -> None:
     """Write the states of some paths at some times, in every draw asked for."""
+    steps, reversions, scales, means, degrees, unevens, span = sizes
     d = states.shape[2]
+    course, width, first = np.empty((MOST_NODES, 5)), d + 2, span / KNOTS_A_SPAN
     for place in range(len(which)):
         g = which[place]
+        still = steps[g].max() <= 0.0
         for n in range(len(before)):
-            seed = seed_of(place, keys[n])
-            if before[n] < 0:
+            b, a, seed = before[n], after[n], seed_of(g, keys[n])
+            if b < 0:
                 for k in range(d):
                     out[place, n, k] = scales[g, k] * normal_of(seed, k)
                 if degrees > 0:
                     squares = 0.0
-                    for m in range(degrees):
-                        squares += normal_of(seed, d + m) ** 2
+                    for m in range(d, d + degrees):
+                        squares += normal_of(seed, m) ** 2
                     out[place, n, 0] *= math.sqrt((degrees - 2) / squares)
                 out[place, n, 0] += means[g]
                 continue
-            b, a = before[n], after[n]
-            near, far, root = 1.0, 0.0, 0.0
+            at_state, nodes, low, high = still or since[n] <= 0.0, 0, 1.0, 0.0
             for k in range(d):
-                if since[n] > 0.0 and (k == 0 or reversions[g, k] != reversions[g, k - 1]):
-                    near, far, root = _bridge(reversions[g, k], since[n], until[n])
-                value = near * states[g, b, k] + far * states[g, a, k]
-                if root > 0.0 and steps[g, k] > 0.0:
-                    wide = steps[g, k] * root
-                    if k == 0 and jumps[g] > 0.0:
-                        shape = (since[n] + until[n]) / jumps[g]
-                        if until[n] == 0.0:
-                            pace = pace_ahead(seed, d, shape)
-                        else:
-                            kept, length = transition(reversions[g, 0], since[n] + until[n])
-                            moved = states[g, a, 0] - kept * states[g, b, 0]
-                            pace = pace_between(moved / (steps[g, 0] * math.sqrt(length)), shape)
-                        wide *= math.sqrt(pace)
-                    value += wide * normal_of(seed, k)
+                x, y, reversion = states[g, b, k], states[g, a, k], reversions[g, k]
+                like_last = k > 0 and reversion == reversions[g, k - 1]
+                if not at_state and (not like_last or (k == 1 and unevens[g] > 0.0)):
+                    nodes, low, high = _reach(
+                        since[n], until[n], x, y, steps[g, k], reversion,
+                        unevens[g] if k == 0 else 0.0, first, seed, width, course,
+                    )  # fmt: skip
+                value = low * x + high * y
+                if steps[g, k] > 0.0:
+                    for m in range(nodes):
+                        noise = normal_of(seed, int(course[m, NODE]) * width + k)
+                        value += steps[g, k] * course[m, ROOT] * noise
                 out[place, n, k] = value
 
 

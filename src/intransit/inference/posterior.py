@@ -20,6 +20,7 @@ from intransit.errors import InputError
 from intransit.inference.observations import Observations
 from intransit.inference.path_kernels import (
     Matchups,
+    Sizes,
     expected_chances,
     last_before,
     mean_chances,
@@ -38,6 +39,7 @@ AVERAGE = 1500.0  # rating of an average item
 TENFOLD = 400.0  # points of rating that make the odds ten to one
 UNSEEN = 1 << 40  # keys of owners that were never seen begin here
 MOST_MARGINS = 50_000_000  # at once
+WORTH_TWO = 50_000  # numbers to read that are worth two threads: 5 ms
 MOST_AVERAGED = 30  # values of a covariate, the most frequent: each is one more pass over the draws
 
 
@@ -203,8 +205,9 @@ class Posterior:
         unseen = np.where(new, UNSEEN - items, -1)
         place = np.where(new, 0, items)
         uneven = d.jumps**2 * self.layout.span
-        steps = d.walks, d.returns, self.widths, means, self._degrees, uneven
-        return _read(d.states, self.layout.items, place, unseen, times, which, steps)
+        span = self.layout.span
+        sizes = Sizes(d.walks, d.returns, self.widths, means, self._degrees, uneven, span)
+        return _read(d.states, self.layout.items, place, unseen, times, which, sizes)
 
     @cached_property
     def widths(self) -> FloatArray:  # (n_draws, 1 + 2 r)
@@ -299,10 +302,11 @@ class Posterior:
         unseen = np.where(known, -1, UNSEEN + keys)
         scales = d.number_scales[:, k : k + 1]
         walks, returns = scales * d.number_rates[:, k : k + 1], d.number_reversions[:, k : k + 1]
-        steps = walks, returns, scales, np.zeros(len(d)), 0, np.zeros(len(d))
+        nothing = np.zeros(len(d))
+        sizes = Sizes(walks, returns, scales, nothing, 0, nothing, self.layout.span)
         own = (k + 1) * (UNSEEN << 2)  # keys of noise, apart from those of other terms
         states = d.numbers[k][:, :, None]
-        return _read(states, paths, place, unseen, times, which, steps, own)[:, :, 0]
+        return _read(states, paths, place, unseen, times, which, sizes, own)[:, :, 0]
 
     # Margins and chances -----------------------------------------------------------------------
 
@@ -564,7 +568,7 @@ class Posterior:
     ) -> FloatArray:  # (n_draws, n)
         """Return a measure of some items beside opponents, for each panel of these."""
         of_item, panels = self._panels
-        out = np.empty((len(self._for_all), len(items)))
+        out: FloatArray = np.empty((len(self._for_all), len(items)))
         for number in np.unique(of_item[items]):
             here = np.flatnonzero(of_item[items] == number)
             out[:, here] = measure(items[here], panels[number])
@@ -572,7 +576,7 @@ class Posterior:
 
     def _beside(self, items: IntArray, panel: IntArray) -> FloatArray:  # (n, n_panel)
         """Return 1 where comparisons connect an item with one of the panel, else 0."""
-        return (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0
+        return np.equal.outer(self.groups[items], self.groups[panel]).astype(float)
 
     def strengths(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n)
         """Return the strength of some items at one time, in every draw.
@@ -743,19 +747,22 @@ def _read(
     unseen: IntArray,  # (n,): below 0, or what noise goes by of an owner that was never seen
     times: FloatArray,  # (n,)
     which: IntArray | None,
-    steps: tuple[
-        FloatArray, FloatArray, FloatArray, FloatArray, int, FloatArray
-    ],  # of `read_paths`
+    sizes: Sizes,
     own: int = 0,
 ) -> FloatArray:  # (n_draws, n, n_columns)
     """Return paths at some times, in every draw or in some; what is not known of them is drawn."""
     before, after, since, until = around(paths, owners, times)
     seen = unseen < 0
-    keys = np.where(seen, paths.number(before) * 2 + (since > 0) * (until == 0), unseen) + own
+    outside = (until == 0) * np.where(times < paths.clock[before], 2, 1) if len(paths.clock) else 0
+    keys = np.where(seen, paths.number(before) * 4 + outside, unseen) + own
     before = np.where(seen, before, -1)
     which = np.arange(len(states)) if which is None else which
     out = np.empty((len(which), len(owners), states.shape[2]))
-    read_paths(states, which, before, after, since, until, keys, *steps, out)
+    asked, n = (before, after, since, until, keys, sizes), len(which)
+    if out.size < WORTH_TWO:
+        read_paths(states, which, *asked, out)
+    else:
+        _in_two(lambda a, b: read_paths(states, which[a:b], *asked, out[a:b]), n // 2, n)
     return out
 
 
