@@ -399,3 +399,21 @@ def test_somebody_never_seen_may_be_far_from_the_others():
     density = student.pdf(student.ppf(level, degrees), degrees) / (3.0 * np.sqrt(1 - 2.0 / degrees))
     error = 5.0 * np.sqrt(level * (1.0 - level) / n) / density
     assert (np.abs(np.quantile(got, level) - expected) < error).all()
+
+
+@pytest.mark.parametrize("reversion", [0.0, 0.4])
+def test_who_was_never_seen_may_have_come_at_any_moment_since_the_end(reversion):
+    """Mean and variance after a walk of any length up to the time since then."""
+    n, since, mean = 40_000, 6.0, 0.7
+    got = read(
+        np.zeros((n, 1, 1)), [-1], [-1], [since], [0.0], [7], means=mean, reversion=reversion
+    )[:, 0, 0]
+    ages = (np.arange(10_000) + 0.5) * since / 10_000
+    kept = np.exp(-reversion * ages)
+    length = (1.0 - kept**2) / (2.0 * reversion) if reversion else ages
+    expected = mean * kept.mean()
+    variance = np.mean(kept**2 * (9.0 + mean**2) + 4.0 * length) - expected**2
+    largest = norm.isf(FALSE_ALARM / 2 / 2)
+    assert abs(got.mean() - expected) < largest * np.sqrt(variance / n)
+    fourth = np.mean((got - got.mean()) ** 4) / got.var() ** 2
+    assert abs(got.var() / variance - 1.0) < largest * np.sqrt((fourth - 1.0) / n)

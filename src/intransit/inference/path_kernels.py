@@ -548,6 +548,7 @@ def last_before(
 KNOTS_A_SPAN = 16.0  # the first knot of a walk outside its states: a 16th of the time of the table
 HALVINGS = 2  # of a stretch between two knots; a gap between states is halved to the same length
 NODES = 2 << HALVINGS  # of noise in such a stretch: its end, its middles, and its smallest parts
+LATER = 100  # where noise begins of owners that were never seen, after that of their first states
 MOST_NODES = 100  # that one moment needs: of knots, one more each time that it is twice as far off
 
 
@@ -706,12 +707,32 @@ def _reach(
 
 
 @compiled
+def _age(
+    since: float,
+    seed: np.uint64,
+    g: int,
+    steps: FloatArray,  # (n_all_draws, d)
+    reversions: FloatArray,
+    out: FloatArray,  # (n_draws, n, d), changed
+    place: int,
+    n: int,
+) -> None:
+    """Let an owner walk on that was never seen: it came at any moment since, each as likely."""
+    d, column = out.shape[2], LATER
+    age = since * 0.5 * math.erfc(-normal_of(seed, column) * math.sqrt(0.5))
+    for k in range(d):
+        kept, length = transition(reversions[g, k], age)
+        noise = steps[g, k] * math.sqrt(length) * normal_of(seed, column + 1 + k)
+        out[place, n, k] = kept * out[place, n, k] + noise
+
+
+@compiled
 def read_paths(
     states: FloatArray,  # (n_all_draws, n_states, d)
     which: IntArray,  # (n_draws,): draws to read
     before: IntArray,  # (n,): states; -1 for an owner that was never seen
     after: IntArray,  # (n,)
-    since: FloatArray,  # (n,): time from the first to the moment asked for
+    since: FloatArray,  # (n,): time from the first, or in which the never seen came, to the moment
     until: FloatArray,  # (n,): time from there to the second; 0 where there is none
     keys: IntArray,  # (n,): of the noise
     sizes: Sizes,
@@ -735,6 +756,8 @@ def read_paths(
                         squares += normal_of(seed, m) ** 2
                     out[place, n, 0] *= math.sqrt((degrees - 2) / squares)
                 out[place, n, 0] += means[g]
+                if since[n] > 0.0:
+                    _age(since[n], seed, g, steps, reversions, out, place, n)
                 continue
             at_state, nodes, low, high = still or since[n] <= 0.0, 0, 1.0, 0.0
             for k in range(d):

@@ -184,7 +184,8 @@ class Posterior:
         """Return score and factors of some items at some times, in every draw, or in some.
 
         An item below 0 was never seen: all that is known of it is what newcomers are like, and
-        equal numbers are the same newcomer.
+        equal numbers are the same newcomer.  After the end of the table it may have come at any
+        moment since.
 
         Parameters
         ----------
@@ -207,7 +208,8 @@ class Posterior:
         uneven = d.jumps**2 * self.layout.span
         span = self.layout.span
         sizes = Sizes(d.walks, d.returns, self.widths, means, self._degrees, uneven, span)
-        return _read(d.states, self.layout.items, place, unseen, times, which, sizes)
+        late = np.maximum(times - self.axis[-1], 0.0) if new.any() else 0.0
+        return _read(d.states, self.layout.items, place, unseen, times, which, sizes, late=late)
 
     @cached_property
     def widths(self) -> FloatArray:  # (n_draws, 1 + 2 r)
@@ -749,10 +751,12 @@ def _read(
     which: IntArray | None,
     sizes: Sizes,
     own: int = 0,
+    late: FloatArray | float = 0.0,  # (n,): time in which those came that were never seen
 ) -> FloatArray:  # (n_draws, n, n_columns)
     """Return paths at some times, in every draw or in some; what is not known of them is drawn."""
     before, after, since, until = around(paths, owners, times)
     seen = unseen < 0
+    since = np.where(seen, since, late)
     outside = (until == 0) * np.where(times < paths.clock[before], 2, 1) if len(paths.clock) else 0
     keys = np.where(seen, paths.number(before) * 4 + outside, unseen) + own
     before = np.where(seen, before, -1)
