@@ -42,6 +42,16 @@ SAME = {  # the same games, written in many ways
     "score lines": ("home,away,score\nx,y,3-1\nx,z,0:2\ny,z,1 - 1\n", TIED),
     "margin": ("a,b,margin\nx,y,3\nx,z,-0.5\ny,z,0\n", TIED),
     "league": ("HomeTeam,AwayTeam,FTHG,FTAG,FTR\nx,y,3,1,H\nx,z,0,2,A\ny,z,1,1,D\n", TIED),
+    "typed names": (
+        "strHomeTeam,strAwayTeam,intHomeScore,intAwayScore\nx,y,3,1\nx,z,0,2\ny,z,1,1\n",
+        TIED,
+    ),
+    "a number between": ("home,away,score\nx,y,18 (35) 9\nx,z,6 (2) 7\ny,z,8 (1) 8\n", TIED),
+    "shogi": ("先手,後手,結果\nx,y,先手勝ち\nx,z,後手勝ち\ny,z,千日手\n", TIED),
+    "initials": (
+        "W,L\nx,y\nz,x\ny,z\n",
+        dict.fromkeys([("x", "y", 1.0), ("z", "x", 1.0), ("y", "z", 1.0)], 1.0),
+    ),
     "by content": ("hero,foe,how\nx,y,win\nx,z,loss\ny,x,loss\nz,x,win\n", None),
 }
 

@@ -407,7 +407,8 @@ def assemble(
 def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> shapes.Shaped | None:
     """Return a matrix as games, or None where rows and columns do not have the same names."""
     labels = facts.sample(0) if facts.is_text(0) else set()  # or numbers, as in a crosstable
-    either = len(labels & {name.strip() for name in facts.names}), numbered_headers(facts.names)[0]
+    names = {words.AGAINST.sub("", name.strip()) for name in facts.names}
+    either = len(labels & names), numbered_headers(facts.names)[0]
     if not asked and (shapes.named_by_hand(options) or max(either) < 3):
         return None
     from intransit.data.matrices import read_matrix  # noqa: PLC0415  few tables are one
@@ -416,25 +417,17 @@ def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> shapes.Shape
 
 
 def find_wide(name: str, facts: Facts, options: ReadOptions, asked: bool) -> shapes.Shaped | None:
-    """Return a table with several results in a row as games, or None where it has none."""
-    if not asked and (shapes.named_by_hand(options) or _names_two(facts.plain)):
+    """Return orders, choices, or several results in a row as games, or None where there are none.
+
+    Where two columns name the items, a third place or item, or places of the two, must be named.
+    """
+    placed = name in {"orders", "podiums", "choices"}
+    said = asked or (placed and (options.place or any(map(words.PLACED.search, facts.plain))))
+    if not said and (_names_two(facts.plain) or (not placed and shapes.named_by_hand(options))):
         return None
     from intransit.data import wide_tables  # noqa: PLC0415  few tables are one
 
     return wide_tables.FINDERS[name](facts, options, asked)
-
-
-def find_placed(name: str, facts: Facts, options: ReadOptions, asked: bool) -> shapes.Shaped | None:
-    """Return finishing orders or choices from sets as games, or None where the table has none.
-
-    Where two columns name the items, a third place or item, or places of the two, must be named.
-    """
-    said = asked or options.place or any(map(words.PLACED.search, facts.plain))
-    if not said and _names_two(facts.plain):
-        return None
-    from intransit.data import orders  # noqa: PLC0415  few tables have any
-
-    return orders.FINDERS[name](facts, options, asked)
 
 
 def _names_two(own: list[str]) -> bool:
@@ -451,7 +444,7 @@ FINDERS: dict[str, shapes.Find] = {
     "sets": shapes.find_sets,
     "matchups": shapes.find_matchups,
     **{
-        name: partial(find_placed if name in {"orders", "podiums", "choices"} else find_wide, name)
+        name: partial(find_wide, name)
         for name in ("orders", "rounds", "podiums", "ranks", "choices", "ballots", "scores")
     },
 }

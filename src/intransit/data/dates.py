@@ -9,23 +9,19 @@ from intransit.data.vocabulary import MONTHS, without_accents
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", " %I:%M%p")
 # A year of two digits comes first: %Y would take 19 for the year 19.
 DAY_FIRST = tuple(f"%d{s}%m{s}{year}" for year in ("%y", "%Y") for s in "/.-")
-MONTH_FIRST = tuple(f"%m{s}%d{s}{year}" for year in ("%y", "%Y") for s in "/-")
+MONTH_FIRST = tuple(f"%m{s}%d{s}{year}" for year in ("%y", "%Y") for s in "/.-")
 IN_WORDS = (
     *("%d %b %y", "%d %B %y", "%b %d %y", "%B %d %y", "%b %d %Y", "%B %d %Y", "%d %b %Y"),
     *("%d %B %Y", "%Y %b %d", "%Y %B %d", "%Y.%m.%d", "%Y/%m/%d", "%Y%m%d", "%b %Y", "%B %Y"),
     *("%m/%Y", "%m-%Y"),
 )
-MONTHS_ABROAD = """enero ene janeiro janvier janv gennaio gen januar januari stycznia ocak
-    febrero fevereiro fev fevrier fevr febbraio februar februari lutego subat
-    marzo marco mars marz maart mrt marca mart
-    abril abr avril avr aprile kwietnia nisan
-    mayo maio mai maggio mag mei maja mayis
-    junio junho juin giugno giu juni czerwca haziran
-    julio julho juillet juil luglio lug juli lipca temmuz
-    agosto ago aout augustus sierpnia agustos
-    septiembre setiembre setembro set septembre settembre wrzesnia eylul
-    octubre outubro out octobre ottobre ott oktober okt pazdziernika ekim
-    noviembre novembro novembre listopada kasim
+MONTHS_ABROAD = """enero ene janeiro janvier janv gennaio gen januar januari stycznia ocak |
+    febrero fevereiro fev fevrier fevr febbraio februar februari lutego subat | marzo marco mars
+    marz maart mrt marca mart | abril abr avril avr aprile kwietnia nisan | mayo maio mai maggio
+    mag mei maja mayis | junio junho juin giugno giu juni czerwca haziran | julio julho juillet
+    juil luglio lug juli lipca temmuz | agosto ago aout augustus sierpnia agustos | septiembre
+    setiembre setembro set septembre settembre wrzesnia eylul | octubre outubro out octobre
+    ottobre ott oktober okt pazdziernika ekim | noviembre novembro novembre listopada kasim |
     diciembre dic dezembro dez decembre dicembre dezember grudnia aralik"""  # not as in English
 BARE = re.compile("[0-9/.-]*[0-9]")  # dates with nothing to take off
 FIRST_YEAR = "TIMESTAMP '1000-01-01'"  # Apr 1 is not April of the year 1
@@ -58,7 +54,10 @@ def read_odd_dates(
         return None
     best = max(found.values(), key=lambda way: way.understood)
     first, second = (found.get(f"dates, {which} first") for which in ("day", "month"))
+    dotted = all(re.match(r"\d\d?\.", text) for text in facts.sample(column))
     if first and second and first.understood == second.understood == best.understood:
+        if dotted:  # so nearly all write the day first
+            return first
         raise facts.refuse(
             f'the dates of "{facts.names[column]}" can be read with the day or the month '
             "first; say day_first=True or day_first=False (command line: --day-first or "
@@ -79,7 +78,7 @@ def _in_english(facts: Facts, column: int, text: str) -> str:
     """SQL: a cell with months of other languages as in English."""
     letters = {w for cell in facts.sample(column) for w in re.findall(r"[^\W\d_]{3,}", cell)}
     for word in sorted(letters, key=len, reverse=True):
-        for month, names in zip(MONTHS, MONTHS_ABROAD.splitlines(), strict=True):
+        for month, names in zip(MONTHS, MONTHS_ABROAD.split("|"), strict=True):
             if without_accents(word) in names.split():
                 text = f"regexp_replace({text}, {quote(word)}, '{month}', 'g')"
     return text
@@ -114,7 +113,8 @@ def _with_clocks(days: tuple[str, ...], clocks: tuple[str, ...]) -> tuple[str, .
 def _without_trimmings(text: str) -> str:
     """SQL: a date without weekday, ordinal endings, commas and zone."""
     for pattern, new in (
-        (r"^(mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.]?\s+", ""),
+        (r"^\(?(mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.)]{0,2}\s+", ""),
+        (r"\s+\(w\d+\)$", ""),  # of the week
         (r"^(about|circa|before|after|until)\b", "~"),  # no day that is known
         # In any language; with a year of two digits, as "Sa. 02.03.24": "Patch 1.2.3" is no date.
         (r"^\pL+[,.]?\s+(\d\d?[./-]\d\d?[./-]\d{4}|\d{4}[/-]\d\d?[/-]\d)", r"\1"),

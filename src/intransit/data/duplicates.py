@@ -8,10 +8,6 @@ game by its id)?  And could that be chance?  Games that really were played twice
 only: K pairs of them all agree with a probability of κ^K, where κ is how often two other games of
 one pair agree.  So a table in which games of one pair always end alike proves nothing, and is left
 as it is.
-
-Where one pair has many twins at one time (no times, for one), chance would have to split its
-results evenly: with d_c of m twins ending as c, with the hypergeometric probability
-Π C(2 d_c, d_c) / C(2 m, m) for mirrored rows, and for repeated ones by even numbers throughout.
 """
 
 import math
@@ -193,7 +189,10 @@ def _ids_are_twice(query: Query) -> bool:
 
 
 def _evidence(query: Query, games: Games, told: Told, kind: str) -> float:
-    """Return the logarithm of the probability that rows which are no twins look like twins."""
+    """Return the logarithm of the probability that rows which are no twins look like twins.
+
+    Of a pair with m twins at one time, d_c of them ending as c, Π C(2 d_c, d_c) / C(2 m, m).
+    """
     from scipy.special import gammaln  # noqa: PLC0415 - a third of a second that few tables need
 
     if kind == "mirrored":

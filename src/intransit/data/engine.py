@@ -9,10 +9,6 @@ engine, and the cells of small tables of text are fetched at once.
 
 A reading holds a lock on a file in its scratch folder for as long as it lives, so that the next one
 can tell a folder that is in use from one that a killed reading left behind, and remove that.
-
-`Facts` are what a table's columns are called and hold: distinct values, numbers, overlaps, each
-asked once.  Columns are found by the names that a user gives: by the same letters first, then
-without case and spaces.
 """
 
 import atexit
@@ -201,6 +197,12 @@ class Engine:
         name = f"rows_{self.n_files}"
         self.run(f"CREATE TEMP TABLE {name} AS {rows}", values)
         return name
+
+    def store_lists(self, called: str, *lists: Iterable[object]) -> str:
+        """Store lists as the columns of a table, `called` with their types, as in "n INTEGER"."""
+        columns = [name.split() for name in called.split(", ")]
+        listed = ", ".join(f"unnest(?::{kind}[]) AS {name}" for name, kind in columns)
+        return self.store(f"SELECT {listed}", [list(values) for values in lists])
 
     def store_as_parquet(self, rows: str) -> str:
         """Store the rows of a query as a Parquet file, and return the SQL that reads it."""
@@ -396,12 +398,13 @@ class EngineTable:
         """Return the table with further columns, each a name with its type and its SQL."""
         n = len(self.names)
         added = "".join(f", {sql} AS c{n + k}" for k, (_, sql) in enumerate(extra.values()))
-        return replace(
-            self,
-            names=(*self.names, *extra),
-            types=(*self.types, *(kind for kind, _ in extra.values())),
-            rows=f"(SELECT *{added} FROM {self.rows})",
-        )
+        kinds = {name: kind for name, (kind, _) in extra.items()}
+        return self.longer(kinds, f"(SELECT *{added} FROM {self.rows})")
+
+    def longer(self, extra: Mapping[str, str], rows: str) -> "EngineTable":
+        """Return the table with other rows (SQL), and further columns, names with types."""
+        names, types = (*self.names, *extra), (*self.types, *extra.values())
+        return replace(self, names=names, types=types, rows=rows)
 
 
 def read_table(engine: Engine, sql: str, **more: Any) -> EngineTable:
@@ -455,7 +458,7 @@ def short_names(names: Sequence[str]) -> list[str]:
     """
     numbers = [(re.search(r"\.\d+$", name) or [""])[0] for name in names]
     bare = [name.removesuffix(number) for name, number in zip(names, numbers, strict=True)]
-    short = [re.sub(r"\.(name|title|value)$", "", name) for name in bare]
+    short = [re.sub(r"(?<=\w\w)\.(name|title|value)$", "", name) for name in bare]
     parts = [name.split(".") for name in short]
     ends = Counter(
         ".".join(words[k:]) + number

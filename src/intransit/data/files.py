@@ -32,7 +32,7 @@ from intransit.data.engine import (
     refuse,
 )
 from intransit.data.reading import STANDARD_INPUT, Unused, list_names, plural, quoted, shorten
-from intransit.data.vocabulary import MARKERS, WINNERS, name_pairs, plain
+from intransit.data.vocabulary import MARKERS, WINNERS, YEAR, name_pairs, plain
 from intransit.errors import InputError
 
 HEAD = 1 << 16  # bytes looked at
@@ -147,7 +147,7 @@ def lay_out(label: str, head: str) -> TextLayout:
             skip + begin + 1,
         )
     telling = name_pairs([plain(name) for name in names], MARKERS, WINNERS)  # beside odds 1, X, 2
-    if any(map(_is_value, names)) and not telling and not _is_crosstable(names, rows):
+    if any(map(_is_value, names)) and not telling and not _is_numbered(names, rows):
         raise refuse(
             label,
             f"the first line holds values ({list_names(names[:4])}); add a line with the names of "
@@ -177,7 +177,7 @@ def _find_header(text: str, delimiter: str) -> tuple[int, list[str], list[list[s
         return 0, [""], []
     records = [record for _, record in found]
     header, rows = tuple(cell.strip() for cell in records[first]), records[first + 1 :]
-    if first and any(map(_is_value, header)) and not _is_crosstable(header, rows):
+    if first and any(map(_is_value, header)) and not _is_numbered(header, rows):
         return found[0][0], records[0], records[1:]  # that is a row, not a header
     return found[first][0], records[first], rows
 
@@ -224,10 +224,14 @@ def _records_at(text: str, delimiter: str, most: int) -> list[tuple[int, list[st
     return records
 
 
-def _is_crosstable(names: tuple[str, ...], rows: list[list[str]]) -> bool:
-    """Return whether columns are called 1, 2, 3, ..., as many as there are rows."""
-    n, _ = numbered_headers(names)
-    return 2 < n == len(rows) == sum(map(_is_value, names)) < len(names)
+def _is_numbered(names: tuple[str, ...], rows: list[list[str]]) -> bool:
+    """Return whether columns are called by years, or 1, 2, ...: as many as rows, or no numbers."""
+    n, begin = numbered_headers(names)
+    years = [i for i, name in enumerate(names) if YEAR.fullmatch(name)]
+    called = years or range(begin, begin + n)
+    below = [row[i].strip() for row in rows for i in called if i < len(row)]
+    fits = n == len(rows) or not any(map(YEAR.fullmatch if years else _is_value, below))
+    return fits and 2 < len(called) == sum(map(_is_value, names)) < len(names)
 
 
 def _is_value(name: str) -> bool:

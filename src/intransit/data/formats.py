@@ -1,19 +1,12 @@
 """What is more than separated text: compressed files, chess games, JSON and nested columns.
 
-*Compressed files*: engines that read compressed text as it comes take half of a file for the whole
-of it; so every file is unpacked first, into the scratch folder, and one that is damaged or cut
-short is refused.
+Engines that read compressed text as it comes take half of a file for the whole of it; so every file
+is unpacked first, into the scratch folder, and one that is damaged or cut short is refused.  What
+JSON objects hold is found in one pass, and taken out in another, as one record a row.
 
-*Chess games* in PGN: one row a game, one column a tag (White, Black, Result, Date, ...), which say
-who met whom and how it ended; the moves are not looked at.
-
-*JSON*: objects by line, in an array or one after another.  What they hold is found in one pass, and
-taken out in another, as one record a row.
-
-*What is nested*, in JSON, Parquet or a data frame, is laid flat.  A record's fields get names such
-as ``winner.name``.  Of lists that are all of one length, such as the two players of a game or the
-five of a team, the parts are numbered, ``players.name.1`` and on; names in lists of several lengths
-are joined, sorted, into one item a list.
+What is nested is laid flat.  A record's fields get names such as ``winner.name``.  Of lists that
+are all of one length, such as the two players of a game, the parts are numbered, ``players.name.1``
+and on; names in lists of several lengths are joined, sorted, into one item a list.
 """
 
 import bz2
@@ -229,12 +222,11 @@ def _of_pandas(held: Any, objects: str, engine: Engine) -> str:
 
     Columns with a value an index, rows by index, and names of columns beside lists of cells.
     """
-    split = isinstance(held, dict) and {"columns", "data"} <= set(held)
-    inner = [] if split or not isinstance(held, dict) else list(held.values())
+    held = held if isinstance(held, dict) else {}
+    split, inner = "columns" in held and isinstance(held.get("data"), list), list(held.values())
     alike = bool(inner) and all(isinstance(part, dict) and [*part] == [*inner[0]] for part in inner)
     by_column = alike and all(key.isdigit() for key in inner[0])
-    by_row = alike and not by_column and all(key.isdigit() for key in held)
-    if not (split and isinstance(held["data"], list)) and not by_column and not by_row:
+    if not split and not by_column and not (alike and all(map(str.isdigit, held))):
         return ""
     told = json.loads(engine.ask(f"SELECT line FROM {objects}")[0][0])
     if split:
@@ -243,10 +235,8 @@ def _of_pandas(held: Any, objects: str, engine: Engine) -> str:
         rows = [{name: told[name].get(key) for name in told} for key in inner[0]]
     else:
         rows = list(told.values())
-    kept = engine.store(
-        "SELECT unnest(?::VARCHAR[]) AS line, unnest(?::BIGINT[]) AS row",
-        [[json.dumps(row) for row in rows], list(range(1, len(rows) + 1))],
-    )
+    lines = map(json.dumps, rows)
+    kept = engine.store_lists("line VARCHAR, row BIGINT", lines, range(1, len(rows) + 1))
     return f"(SELECT * FROM {kept})"
 
 

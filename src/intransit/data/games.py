@@ -3,12 +3,6 @@
 *Series* are games of the same two that follow each other: a best of five on one evening, three days
 of a team's visit, one question judged by five people.  Such games agree with each other more than
 the two items' strengths say, and count as one observation where that matters.
-
-*Covariates* are what else is known of each game, such as its surface, as one number a row.  A value
-is a word of the table; a row whose cell is empty has none, which the code -1 says.
-
-*Times* are numbers.  A `Clock` says what they mean: days since 1970-01-01 for dates, else what the
-table says; and turns them into words and back.
 """
 
 import bisect
@@ -254,7 +248,7 @@ NO_VALUE = -1
 
 @dataclass(frozen=True, eq=False)
 class Covariate:
-    """One further column of a table of games.
+    """One further column of a table of games, such as its surface.
 
     Examples
     --------
@@ -285,9 +279,13 @@ def covariate_of(name: str, cells: Sequence[object]) -> Covariate:
     missing = (cell is None or cell != cell for cell in cells)  # noqa: PLR0124  NaN, NaT
     texts = ["" if none else str(cell).strip() for cell, none in zip(cells, missing, strict=True)]
     values = listed_in_order(set(texts) - {""})
+    return Covariate(name, values, np.array(codes_of(texts, values), dtype=np.int64))
+
+
+def codes_of(texts: Iterable[str], values: Sequence[str]) -> list[int]:
+    """Return the place of each text among the values, -1 where it is none of them."""
     number = {value: k for k, value in enumerate(values)}
-    codes = np.array([number.get(text, NO_VALUE) for text in texts], dtype=np.int64)
-    return Covariate(name, values, codes)
+    return [number.get(text.strip(), NO_VALUE) for text in texts]
 
 
 def listed_in_order(values: Iterable[str]) -> tuple[str, ...]:
@@ -345,8 +343,7 @@ def join_covariates(parts: Sequence[tuple[Covariate, ...]]) -> tuple[Covariate, 
 
 def _join(column: Sequence[Covariate]) -> Covariate:
     values = listed_in_order({value for part in column for value in part.values})
-    number = {value: k for k, value in enumerate(values)}
-    places = [np.array([*map(number.get, part.values), NO_VALUE]) for part in column]
+    places = [np.array([*codes_of(part.values, values), NO_VALUE]) for part in column]
     codes = [place[part.codes] for place, part in zip(places, column, strict=True)]
     return Covariate(column[0].name, values, np.concatenate(codes))
 

@@ -17,7 +17,7 @@ from intransit.data.engine import Engine, EngineTable, Facts, numbered_headers
 from intransit.data.outcomes import number, without_interval
 from intransit.data.reading import MatrixEntries, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped, listed_games
-from intransit.data.vocabulary import CLEAR, SUMS, plain
+from intransit.data.vocabulary import AGAINST, CLEAR, SUMS, plain
 
 TakeIn = Callable[[object, Engine], EngineTable]
 
@@ -177,7 +177,7 @@ def _games_of_points(matrix: Matrix) -> FloatArray | None:
 
 def _read(facts: Facts, asked: bool) -> Matrix | None:
     table = facts.table
-    headers = [name.strip() for name in table.names[1:]]
+    headers = [AGAINST.sub("", name.strip()) for name in table.names[1:]]
     if not FEWEST - asked <= len(headers) <= MOST or not facts.is_text(0):
         return None
     labels = {label.strip() for label in facts.sample(0)}
@@ -391,6 +391,12 @@ def _understand(  # noqa: PLR0911  one for each kind of entries
 def _check_symmetry(facts: Facts, X: FloatArray, entries: str | None) -> None:
     """Refuse entries that are equal to those that they face, unless all are even."""
     both = np.isfinite(X) & np.isfinite(X.T)
+    league = {*zip(X[both], X.T[both], strict=True)}
+    if entries is None and league == {(3.0, 0.0), (0.0, 3.0), (1.0, 1.0)}:
+        raise facts.refuse(
+            "entries of this matrix are 3 against 0, or 1 against 1, as points of a league; write "
+            '1, 0.5 and 0, or say entries="wins" for games won (command line: --entries wins).'
+        )
     even = np.isin(X[both], [0.0, 0.5, 5.0, 50.0]).all()
     if entries is None and both.sum() >= 6 and (X == X.T)[both].all() and not even:
         raise facts.refuse(

@@ -1,12 +1,7 @@
 """Finishing orders, and choices from sets of alternatives, taken as games of each two.
 
-An order has one row a place or one row an event (*podiums*).  Of two who finished, the one in the
-better place won; equal places are a tie.  Who did not finish lost to all who did, and says nothing
-beside others who did not.  Who did not start says nothing.  Where a row is an event, a column is a
-place (``1st``, ``2nd``, ``3rd``) and an empty cell nobody.
-
-Of a set of alternatives, one row each or one row a set, the one that was chosen won against each of
-the others; where one was called the worst, it lost to them.
+Of two who finished, the one in the better place won; equal places are a tie.  Who did not finish
+lost to all who did, and says nothing beside others who did not.  Who did not start says nothing.
 """
 
 import re
@@ -21,12 +16,11 @@ from intransit.data.outcomes import number
 from intransit.data.reading import Column, ReadOptions, list_names, plural
 from intransit.data.shapes import OF_A_GAME, Find, Shaped, made_games, named_by_hand
 from intransit.data.time_columns import read_moments
-from intransit.data.vocabulary import CLEAR, ENOUGH, listed, plain
+from intransit.data.vocabulary import CLEAR, ENOUGH, in_turn, listed, plain
 
-PLACES = (  # the first that is there is taken
-    *("place", "position", "finish", "finishposition", "finishingposition", "placing", "placement"),
-    *("rank", "ranking", "pos", "positionorder", "finalposition", "finalrank", "standing", "plc"),
-    *("rnk", "rk"),
+PLACES = in_turn(  # the first that is there is taken
+    "place position finish finishposition finishingposition placing placement rank ranking pos "
+    "positionorder finalposition finalrank standing plc rnk rk"
 )
 EVENTS = listed(
     "event race raceid raceno racename eventid eventname tournament tournamentid match matchid "
@@ -37,14 +31,14 @@ EVENTS = listed(
     "turn seed fold run repetition rep split lobby lobbyid room roomid debate debateid table "
     "tableid pod podid play playid"
 )
-OF_EVENT = re.compile(rf"^(?:{'|'.join(EVENTS)})$|(?:game|match|race)id$")
-NAMES = (  # people before teams: the finer the item, the more is learnt
-    *("name", "driver", "drivername", "driverid", "horse", "horsename", "player", "playername"),
-    *("athlete", "rider", "runner", "competitor", "participant", "swimmer", "skier", "skater"),
-    *("cyclist", "jockey", "contestant", "model", "bot", "agent", "product", "wine", "item"),
-    *("candidate", "option", "system", "boat", "crew", "car", "brand", "film", "song", "deck"),
-    *("method", "algorithm", "classifier", "solver", "approach", "optimizer", "strategy", "policy"),
-    *("entrant", "team", "teamname", "country", "club", "id", "playerid", "username", "user"),
+OF_GAME = re.compile("(?:game|match|race)id$")
+OF_EVENT = re.compile(rf"^(?:{'|'.join(EVENTS)})$|{OF_GAME.pattern}")
+NAMES = in_turn(  # people before teams: the finer the item, the more is learnt
+    "name driver drivername driverid horse horsename player playername athlete rider runner "
+    "competitor participant swimmer skier skater cyclist jockey contestant model bot agent product "
+    "wine item candidate option system boat crew car brand film song deck method algorithm "
+    "classifier solver approach optimizer strategy policy entrant team teamname country club id "
+    "playerid username user"
 )
 SCORE_NAMES = listed(  # without places
     "score mainscore points goals pts total totalscore totalpoints finalscore accuracy acc auc f1 "
@@ -56,8 +50,8 @@ COST_NAMES = listed(  # of which less is better
     "duration lossvalue nll brier rank meanrank averagerank avgrank"
 )
 UNFINISHED = listed(
-    "dnf ret retired r nc notclassified unfinished pu f ur bd su ro a accident n dropout out "
-    "cut mc missedcut mdf otl"
+    "dnf ret retired r nc notclassified unfinished pu f ur bd su ro a accident n dropout out cut "
+    "mc missedcut mdf otl"
 )
 ABSENT = listed("dns dnq dnpq withdrew withdrawn wd w scr nr ex dsq dq disq disqualified d e")
 TEAMS = ("team", "teamname", "teamid", "squad")  # whose members share a place
@@ -103,7 +97,14 @@ def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
                 f'"{total[0]}" in "{facts.names[i]}" sums up the others; leave its rows out, or '
                 "call it otherwise."
             )
-    _check_zeros(facts, place, names[place], asked=asked or not scores)
+    n_rows, nothing = facts.count(f"{facts.number(place)} = 0")
+    points = scores and not asked and names[place] in {"points", "pts"}
+    if points and nothing > MOST_ZEROS * n_rows:
+        raise facts.refuse(
+            f'"{facts.names[place]}" is 0 in {nothing:,} of {n_rows:,} rows, and nothing says who '
+            'of them was before whom; give places, or say shape="orders" to take them for ties '
+            "(command line: --shape orders)."
+        )
     if not scores and not options.event and _are_several(facts, place, event):
         raise facts.refuse(
             f"most events, told apart by {facts.listed(event)}, have more "
@@ -111,17 +112,6 @@ def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
             "line: --event)."
         )
     return _orders_as_games(facts, place, item, event, ranks, scores=scores)
-
-
-def _check_zeros(facts: Facts, place: int, name: str, *, asked: bool) -> None:
-    """Refuse points of which only the first in a race get any, unless they are asked for."""
-    n_rows, nothing = facts.count(f"{facts.number(place)} = 0")
-    if not asked and name in {"points", "pts"} and nothing > MOST_ZEROS * n_rows:
-        raise facts.refuse(
-            f'"{facts.names[place]}" is 0 in {nothing:,} of {n_rows:,} rows, and nothing says who '
-            'of them was before whom; give places, or say shape="orders" to take them for ties '
-            "(command line: --shape orders)."
-        )
 
 
 def _are_several(facts: Facts, place: int, event: Sequence[int]) -> bool:
@@ -353,12 +343,11 @@ def each_two_in_a_row(
     """
     n, (item, place, rows) = len(facts.names), placed
     names = ["" if i in used else name for i, name in enumerate(facts.names)]
-    types = (*facts.table.types, "VARCHAR")
     long = facts.engine.store(
         f"SELECT * FROM (SELECT {columns_sql(n)}, {item} AS c{n}, {place} AS place, row AS event, "
         f"row FROM {rows}) WHERE c{n} <> '' AND place IS NOT NULL"
     )
-    table = replace(facts.table, names=(*names, ITEM), types=types, rows=long)
+    table = replace(facts.table, names=tuple(names)).longer({ITEM: "VARCHAR"}, long)
     return each_two(Facts(table, {}), long, n, told, notes, **more)
 
 
@@ -403,19 +392,13 @@ def with_events(
     """
     rows = f"{facts.rows} AS t"
     for column, values in meanings.items():
-        known = facts.engine.store(
-            f"SELECT unnest(?::VARCHAR[]) AS text, unnest(?::DOUBLE[]) AS v{column}",
-            [list(values), list(values.values())],
-        )
+        known = facts.engine.store_lists(f"text VARCHAR, v{column} DOUBLE", values, values.values())
         rows += f" LEFT JOIN {known} ON coalesce({facts.raw(column)}, '') = {known}.text"
     key = " || chr(31) || ".join(f"coalesce({facts.text(i)}, '')" for i in event)
     return facts.engine.store(f"SELECT t.*, {place} AS place, {key} AS event FROM {rows}")
 
 
-ORDINALS = (
-    *("first", "second", "third", "fourth", "fifth"),
-    *("sixth", "seventh", "eighth", "ninth", "tenth"),
-)
+ORDINALS = in_turn("first second third fourth fifth sixth seventh eighth ninth tenth")
 NUMBERED = re.compile(
     r"(?:(?:place|placing|position|pos|rank|ranking|finish|finisher|p)(\d+)(?:choice)?"
     r"|(\d+)(?:st|nd|rd|th)?(?:place|position|choice|preference)?)"
@@ -468,19 +451,14 @@ def _hold_names(facts: Facts, columns: list[int]) -> bool:
 
 def _share_names(facts: Facts, columns: list[int]) -> bool:
     """Return whether names of one place occur in others, as those who come in do."""
-    seen = []
-    for i in columns[:4]:
-        cells = facts.values(i)
-        if cells is None:
-            return False
-        seen.append({text.strip() for text, _ in cells} - {""})
-    everything = set().union(*seen)
-    return bool(everything) and sum(len(part) for part in seen) >= (1 + SHARED) * len(everything)
+    seen = [facts.sample(i) for i in columns[:4]]
+    everything: set[str] = set().union(*seen)
+    return bool(everything) and sum(map(len, seen)) >= (1 + SHARED) * len(everything)
 
 
-CHOSEN = (
-    *("best", "most", "chosen", "choice", "selected", "picked", "won", "win", "winner"),
-    *("result", "outcome", "wl", "winloss", "iswinner", "mostimportant", "mostpreferred"),
+CHOSEN = in_turn(
+    "best most chosen choice selected picked won win winner result outcome wl winloss iswinner "
+    "mostimportant mostpreferred"
 )
 REFUSED = ("worst", "least", "leastimportant", "leastpreferred")
 SETS = EVENTS | listed(
@@ -488,10 +466,8 @@ SETS = EVENTS | listed(
     "participantid userid screen scenario"
 )
 ALTERNATIVES = (*NAMES, "alternative", "concept", "message", "teamabbreviation", "champion")
-IN_A_ROW = re.compile(
-    r"(?:item|option|alternative|alt|concept|candidate|product|brand|message|model|player)"
-    r"(\d|[a-h])"
-)
+OF_ITEM = r"(?:item|option|alternative|alt|concept|candidate|product|brand|message|model|player)"
+IN_A_ROW = re.compile(OF_ITEM + r"(\d|[a-h])")
 
 
 def find_choices(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
@@ -506,8 +482,10 @@ def find_choices(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
     placed = place is not None and read_places(facts, place) is not None
     if words.name_pairs(names, words.MARKERS, words.WINNERS) or placed:
         return None
-    item, best, worst = (_first(names, wanted) for wanted in (ALTERNATIVES, CHOSEN, REFUSED))
+    best, worst = _first(names, CHOSEN), _first(names, REFUSED)
+    item = next(iter(facts.often_filled(_all(names, ALTERNATIVES))), None)
     event = [i for i, name in enumerate(names) if name in SETS and i not in {item, best, worst}]
+    event = [i for i in event if OF_GAME.search(names[i])] or event
     values = None if best is None else _flags(facts, best)
     if item is None or best is None or values is None or not event:
         return None
@@ -574,7 +552,8 @@ def _said_of_sets(n_sets: int, largest: int, worst: bool) -> str:
 
 def _sets_in_rows(facts: Facts, names: list[str], several: list[int]) -> Shaped | None:
     """Return sets with one row a set: its alternatives side by side, and which was chosen."""
-    best, worst = _first(names, CHOSEN), _first(names, REFUSED)
+    called = [re.sub(f"{OF_ITEM}$", "", name) or name for name in names]  # best, best_item
+    best, worst = _first(called, CHOSEN), _first(called, REFUSED)
     if best is None:
         return None
     listed_cells = f"[{', '.join(facts.text(i) for i in several)}]"

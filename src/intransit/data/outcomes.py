@@ -14,11 +14,13 @@ from intransit.data.vocabulary import Marker, listed, plain
 from intransit.errors import InputError
 
 SIGNED = re.compile(r"\[*\s*(\w+)\s*(>{1,3}|<{1,3}|={1,3}|~)\s*(\w+)\s*\]*")
-FIRST_BETTER = listed(
-    "a 1 first left modela assistanta responsea response1 answera answer1 output1 model1"
-)
-SECOND_BETTER = listed(
-    "b 2 second right modelb assistantb responseb response2 answerb answer2 output2 model2"
+FIRST_BETTER, SECOND_BETTER = (
+    {
+        f"{made}{who}"
+        for made in ("", *listed("model assistant response answer output"))
+        for who in side
+    }
+    for side in (("a", "1", "first", "left"), ("b", "2", "second", "right"))
 )
 WHICH = (  # the first one, response A, option 2
     r"(?:the )?(?:(?:model|response|answer|assistant|output|option|system|candidate|item|image|"
@@ -173,10 +175,10 @@ SECOND_WORDS = listed(
     "derrota defaite sconfitta verlies porazka maglubiyet поражение 負 負け 负 패 auswartssieg"
 )
 TIE_WORDS = listed(
-    "tie draw drawn tied equal d/d draw/draw 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = matchdrawn matchtied "
-    "nopreference nopref undecided jigo can'tdecide cantdecide cannotdecide can'tsay cantsay "
-    "indifferent nodifference same thesame aboutthesame unentschieden remis empate egalite nul "
-    "nulle pareggio gelijk beraberlik ничья 引分 引き分け 平 平局 무"
+    "tie draw drawn tied halved equal d/d draw/draw 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = matchdrawn "
+    "matchtied nopreference nopref undecided jigo can'tdecide cantdecide cannotdecide can'tsay "
+    "cantsay indifferent nodifference same thesame aboutthesame unentschieden remis empate egalite "
+    "nul nulle pareggio gelijk beraberlik ничья 引分 引き分け 千日手 持将棋 平 平局 무"
 )
 # Letters for won, drawn and lost, in several languages: where V is a victory, D is a defeat.
 ENGLISH = ("wdtxl", "yn")
@@ -200,7 +202,7 @@ LOST_IN_CHESS = listed("0 checkmated resigned timeout abandoned lose kingofthehi
 MANGLED = re.compile(r"(?i)\d\d?-(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
 DRAW = re.compile(r"^(?:majority|split|unanimous|technical|[must])?-?draw\b|^matchdrawn|\(draw\)$")
 DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
-DRAWN_BY_STATUS = DRAWN_IN_CHESS | listed("draw drawn tie tied")
+DRAWN_BY_STATUS = DRAWN_IN_CHESS | listed("draw drawn tie tied halved")
 OUT_OF_TIME = "outoftime"  # a draw too, where nobody is named as the winner
 
 
@@ -367,7 +369,14 @@ def _words_of(headers: tuple[str, str], marker: Marker | None) -> dict[str, floa
     sides |= {plain(headers[1]): 0.0, plain(headers[0]): 1.0}
     sides.pop("", None)
     for word, value in sides.items():  # win_A, white wins, model_b_won
-        called = (f"win{word}", f"{word}win", f"{word}wins", f"{word}won", f"{word}team")
+        called = (
+            f"win{word}",
+            f"{word}win",
+            f"{word}wins",
+            f"{word}won",
+            f"{word}team",
+            f"{word}勝ち",
+        )
         words |= dict.fromkeys(called, value)
     return words | sides
 
@@ -502,6 +511,7 @@ def _read_scoreline(text: str) -> tuple[float, float] | None:
     text = re.sub("[−－‒—]", "-", text)
     text = re.sub(r"^\s*(\d\d?)\s*[x×]\s*(\d\d?)\s*$", r"\1-\2", text)  # 2 x 1, in Brazil
     text = re.sub(r"^\s*\(\d+\)\s*(\S.*\S)\s*\(\d+\)\s*$", r"\1 (pens)", text)  # (4) 1–1 (2)
+    text = re.sub(r"^\s*(\d+)\s*\(\d+\)\s*(\d+)\s*$", r"\1-\2", text)  # 18 (35) 9
     line = SCORELINE.fullmatch(text.strip())
     if line is None:
         record = RECORD.fullmatch(text.strip())
@@ -527,7 +537,7 @@ WALKED_OVER = re.compile(vocabulary.UNPLAYED)
 
 def _scorelines(filled: list[tuple[str, int]]) -> Meaning | None:
     """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
-    if not any(re.search(r"\d\s*[-:–−－‒—/x×]", text) for text, _ in filled):
+    if not any(re.search(r"\d\s*([-:–−－‒—/x×]|\(\d+\)\s*\d)", text) for text, _ in filled):
         return None
     lines = {text: line for text, _ in filled if (line := _read_scoreline(text)) is not None}
     clocks = {t for t in lines if re.fullmatch(r"(1\d|2[0-3])\s?:\s?[0-5][05]", t.strip())}

@@ -3,10 +3,8 @@
 Names and outcomes are looked up by joins with the lists of their distinct values.  A row either
 has all it needs or carries the number of a reason; the reasons are counted in the same query.
 
-Rows are then packed into whole numbers of 32 or 64 bits.  Time, items, outcome, side and covariates
-of a row each take some bits, the most important first: the order of the numbers is the order of the
-rows.  Sorting them takes a tenth of the time in which an engine groups and sorts rows.  Times must
-be whole and outcomes 1, 0 or 0.5; where anything does not fit, the engine does it.
+Rows are then packed into whole numbers, in their order: sorting these takes a tenth of the time in
+which an engine groups and sorts rows, which it does where times or outcomes do not fit.
 """
 
 from collections.abc import Mapping
@@ -128,19 +126,14 @@ def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
     query.raw_names = raws
     query.names = sorted({raw.strip() for raw in raws if raw not in free | nobody} - {""})
     number = {name: i for i, name in enumerate(query.names)}
-    listed_as = [raws, [number.get(raw.strip()) for raw in raws]]
-    flags = ", unnest(?::BOOLEAN[]) AS free" if free else ""
-    engine.run(
-        "CREATE TEMP TABLE items AS SELECT unnest(?::VARCHAR[]) AS raw, unnest(?::INTEGER[]) AS "
-        f"number{flags}",
-        [*listed_as, *([[raw in free for raw in raws]] if free else [])],
-    )
+    numbers, flags = map(number.get, map(str.strip, raws)), (raw in free for raw in raws)
+    items = engine.store_lists("raw VARCHAR, number INTEGER, free BOOLEAN", raws, numbers, flags)
     if free:
         query.columns["bye"] = "coalesce(first_item.free OR second_item.free, false)"
         query.reject("bye", f"a {'total' if sums else 'bye'} is no game")
     for role, column in (("first", roles.first), ("second", roles.second)):
         query.joins.append(
-            f"LEFT JOIN items AS {role}_item ON {facts.raw(column)} = {role}_item.raw"
+            f"LEFT JOIN {items} AS {role}_item ON {facts.raw(column)} = {role}_item.raw"
         )
         query.columns[role] = f"{role}_item.number"
         here = bool(nobody) and bool(nobody & set(facts.texts(column)))
@@ -171,20 +164,18 @@ def _look_up(
 
     Texts in `why` are left out for that reason; if it is `called` anything, so are all others.
     """
-    facts, name = query.facts, f"{role}_values"
+    facts, engine = query.facts, query.facts.engine
     reasons = {**(_strange(query, called, column, set(told)) if called else {}), **(why or {})}
     texts = [*told, *(text for text in reasons if text not in told)]
     meanings = [list(map(part.get, texts)) for part in (told, margins or {}, reasons)]
-    known = (
-        "SELECT unnest(?::VARCHAR[]) AS raw, unnest(?::DOUBLE[]) AS told, "
-        "unnest(?::DOUBLE[]) AS told_margin, unnest(?::INTEGER[]) AS told_why"
-    )
+    kinds = "raw VARCHAR, told DOUBLE, told_margin DOUBLE, told_why INTEGER"
+    name, known = f"{role}_values", engine.store_lists(kinds, texts, *meanings)
     if facts.table.types[column] != "VARCHAR":
-        known = (
+        known = engine.store(
             f"SELECT c{column} AS raw, told, told_margin, told_why FROM (SELECT DISTINCT c{column} "
-            f"FROM {facts.rows}) JOIN ({known}) AS known ON {facts.raw(column)} = known.raw"
+            f"FROM {facts.rows}) JOIN {known} AS known ON {facts.raw(column)} = known.raw"
         )
-    facts.engine.run(f"CREATE TEMP TABLE {name} AS {known}", [texts, *meanings])
+    engine.run(f"CREATE TEMP VIEW {name} AS FROM {known}")
     query.joins.append(f"LEFT JOIN {name} ON t.c{column} = {name}.raw")
     if reasons:
         query.columns[f"{role}_why"] = f"{name}.told_why"
@@ -408,9 +399,8 @@ def _add_covariates(query: Query, roles: Roles) -> None:
                 "such as a surface or a format."
             )
         values = games_module.listed_in_order({text.strip() for text in texts} - {""})
-        number = {value: code for code, value in enumerate(values)}
-        codes = {text: float(number.get(text.strip(), games_module.NO_VALUE)) for text in texts}
-        code = _look_up(query, f"by{k}", column, codes)
+        codes = zip(texts, map(float, games_module.codes_of(texts, values)), strict=True)
+        code = _look_up(query, f"by{k}", column, dict(codes))
         query.columns[f"by{k}"] = f"CAST(coalesce({code}, {games_module.NO_VALUE}) AS INTEGER)"
         query.by.append(Covariate(name, values, np.zeros(0, dtype=np.int64)))
 

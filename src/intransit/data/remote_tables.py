@@ -1,19 +1,12 @@
 """Tables that lie elsewhere: addresses of databases and stores, tables of engines, lazy frames.
 
-*Addresses* are of a database that Ibis knows, or of Parquet in object storage.
-
-    postgres://user@host/league?table=games      duckdb://league.db?table=games
-    s3://bucket/games/                           https://host/games.parquet
-
-What an address says of passwords and signatures is never repeated in a message.
+Addresses are of a database that Ibis knows, or of Parquet in object storage.  What they say of
+passwords and signatures is never repeated in a message.
 
 *Tables that stay where they are* are read by a sample and by counts of their distinct rows.  Which
 columns matter is recognised in the sample.  Rows that are equal in these are judged alike, so the
-engine adds them up first, and the distinct ones are judged here, each with the number of rows that
-it stands for, by the query that judges every table.  One query serves every engine: the distinct
-rows of some columns, and how many each stands for.  narwhals says it to Ibis (and so to Postgres,
-BigQuery, Snowflake, Trino, ClickHouse), Spark, Dask, Polars and DuckDB.  The embedded engine does
-the same with files of very many rows.
+engine adds them up first, by one query that narwhals says to every engine, and the distinct ones
+are judged here.  The embedded engine does the same with files of very many rows.
 """
 
 import re

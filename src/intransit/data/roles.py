@@ -1,9 +1,7 @@
 """Which column plays which role: as the user says, else by its name, else by what it holds.
 
 The two items of a game are recognised by the words in their names, or by what they share.  Where
-two columns could play a role and nothing decides, the table is refused with the options.  Outcomes
-may also be told once for each side, as in white_result beside black_result; as in winner_model_a,
-winner_model_b and winner_tie; and as flags of the first alone, as radiant_win.
+two columns could play a role and nothing decides, the table is refused with the options.
 """
 
 import itertools
@@ -130,7 +128,7 @@ SHORT = {("blue", "red"): ("b", "r"), ("r", "b"): ("red", "blue"), ("home", "awa
 
 
 def find_sided(search: Search) -> Sided | None:
-    """Return the columns that tell of each side whether it won, or None."""
+    """Return columns that tell of each side whether it won, as white_result does, or None."""
     free, facts = set(search.free()), search.facts
     for marker in _own_markers(search):
         for pair in words.pairs_by(search.plain, marker, words.tells):
@@ -166,6 +164,9 @@ def _own_markers(search: Search) -> list[Marker]:
     first, second = (
         plain(name).removesuffix("name").removesuffix("team") for name in search.headers
     )
+    ends = (k for k in range(1, len(first) - 1) if second[1:].endswith(first[k:]))
+    if end := next(ends, 0):  # rikishi1, of rikishi1_shikona
+        first, second = first[:end], second[: end - len(first)]
     found = [
         marker
         for marker in MARKERS
@@ -210,18 +211,22 @@ def _recognised_pair(search: Search) -> tuple[Pair, str]:
     pairs, why = words.name_pairs(names, MARKERS, WINNERS), "by its name"
     pairs = pairs or words.name_pairs([n.removesuffix("name") or n for n in names], MARKERS)
     if not pairs:
-        alike, marked = _alike(search, free), _marked_texts(search, free)
-        places = [{pair.first, pair.second} for pair in alike]
-        both = [pair for pair in marked if {pair.first, pair.second} in places]
-        pairs = both if len(both) == 1 else alike or marked
-        why = "the two columns share their values" if pairs is alike else why
-    pairs = pairs or _same_name(search, free)
+        from intransit.data.unnamed_items import alike, marked, same_name  # noqa: PLC0415
+
+        same, ends = alike(search.facts, free), marked(search.facts, free)
+        places = [{pair.first, pair.second} for pair in same]
+        both = [pair for pair in ends if {pair.first, pair.second} in places]
+        pairs = both if len(both) == 1 else same or ends
+        why = "the two columns share their values" if pairs is same else why
+        pairs = pairs or same_name(search.facts, free)
     if len(pairs) > 1:  # Home Team and Away Team beside Home and Away, which are goals
         numeric = [p for p in pairs if all(map(search.facts.looks_numeric, (p.first, p.second)))]
         mixed = {i for p in pairs for i in (p.first, p.second) if search.facts.looks_numeric(i)}
         texts = [p for p in pairs if not {p.first, p.second} & mixed]
         pairs = texts if len(texts) == 1 else pairs
         search.beside = numeric if len(texts) == 1 else []
+        tokens = {pair: words.tokens_of(search.names[pair.first]) for pair in pairs}
+        pairs = [p for p in pairs if not words.ATTRIBUTES & {*tokens[p]}] or pairs
         one = max(pairs, key=lambda pair: pair.marker.sided)
         pairs = [one] if _by_other_names(search, pairs) else pairs
     if len(pairs) == 1:
@@ -241,35 +246,6 @@ def _by_other_names(search: Search, pairs: list[Pair]) -> bool:
     return len({plain_of[j] for j in columns}) == len(columns) and not facts.count(unlike)[1]
 
 
-def _same_name(search: Search, free: set[int]) -> list[Pair]:
-    """Return two columns of one name for an item: team, score, team, score."""
-    names = [re.sub(r"(?<=[a-z])\d$", "", name) for name in search.plain]
-    for name in words.ITEMS:
-        found = [i for i in sorted(free) if names[i] == name]
-        if len(found) == 2:
-            return [Pair(MARKERS[0], *found)]
-    return []
-
-
-def _marked_texts(search: Search, free: set[int]) -> list[Pair]:
-    """Return columns of text of any name whose first or last words are a marker's."""
-    tokens = {i: words.tokens_of(search.names[i]) for i in sorted(free) if search.facts.is_text(i)}
-    found: dict[tuple[int, int], Pair] = {}
-    for marker in MARKERS:
-        third = words.THIRD.get(marker.first)
-        for i, j in itertools.permutations(tokens, 2):
-            rest = [
-                {name[1:] if name[:1] == (word,) else (), name[:-1] if name[-1:] == (word,) else ()}
-                for name, word in ((tokens[i], marker.first), (tokens[j], marker.second))
-            ]
-            more = {name[:-1] for name in tokens.values() if name[-1:] == (third,)}
-            if (rest[0] & rest[1]) - more - {()}:
-                found.setdefault((i, j), Pair(marker, i, j))
-    often = search.facts.often_filled(sorted({i for pair in found for i in pair}))
-    numeric = {i for i in often if search.facts.looks_numeric(i)}
-    return [pair for (i, j), pair in found.items() if {i, j} <= set(often) - numeric]
-
-
 def spoken_columns(search: Search, pairs: list[Pair]) -> str:
     """Return the pairs in words; columns of the same name are refused instead."""
     names = [search.names[i] for i in {i for p in pairs for i in (p.first, p.second)}]
@@ -277,22 +253,6 @@ def spoken_columns(search: Search, pairs: list[Pair]) -> str:
         if names.count(name) > 1:
             raise search.refuse(f'two columns are called "{name}"; give each its own name.')
     return " or ".join(search.listed([p.first, p.second], " with ") for p in pairs[:4])
-
-
-def _alike(search: Search, free: set[int]) -> list[Pair]:
-    """Return pairs of text columns, of any name, that hold the same things."""
-    known = words.OUTCOMES | words.TIMES | words.SIDES | words.NEUTRALS | words.TIES
-    texts = [i for i in sorted(free) if search.facts.is_text(i) and search.plain[i] not in known]
-    samples = {i: search.facts.sample(i) for i in search.facts.often_filled(texts)}
-    pairs = []
-    for (i, ours), (j, theirs) in itertools.combinations(samples.items(), 2):
-        shared = len(ours & theirs)
-        if shared >= 2 and 2 * shared >= min(len(ours), len(theirs)):
-            told = read_outcomes([(text, 1) for text in ours], ("", ""), None)
-            numbers = sum(number(text) is not None for text in ours)
-            if told.understood < 0.8 and 2 * numbers < len(ours):
-                pairs.append(Pair(MARKERS[0], i, j))
-    return pairs
 
 
 def choose_outcome(search: Search) -> None:
@@ -456,8 +416,11 @@ def _meaning(search: Search, column: int) -> Meaning:
         cells or [], headers, roles.marker, comma, grades=grades, graded=graded, rated=rated,
         names_one=names_one, by_hand=column == search.named["outcome"],
     )  # fmt: skip
-    if of_first(search, column, words.FLAG) and any((number(text) or 0) > 1 for text in texts):
-        return Meaning("words", "numbers of games", 0.0)  # team1_wins: 2 is no name of the second
+    if not rated and of_first(search, column, words.FLAG):
+        found = {number(text, comma) for text in texts} - {None, 0.0, 0.5, 1.0}
+        sided = roles.marker is not None and roles.marker.sided  # home_win is a chance
+        if any(x is not None and (x > 1 or (sided and x > 0)) for x in found):
+            return Meaning("words", "numbers of games", 0.0)  # 2 is no name of the second
     if told.understood == 1.0 and (grades or not (prefer or _all_name_items(search, told))):
         return told
     return _name_or_word(search, column, told, prefer=prefer)
@@ -553,9 +516,10 @@ def choose_scores(search: Search) -> None:
             pairs = _of_winners(search, pairs)
         names = {pair: search.plain[pair.first].replace("scored", "") for pair in pairs}
         ways = (
-            ("sets decide", [pair for pair in pairs if "set" in names[pair]]),
+            ("what counts in larger parts decides", _in_largest_parts(search, pairs)),
             ("others are called scores", [pair for pair in pairs if "score" in names[pair]]),
             ("others tell the same", _goals_beside_points(search, pairs)),
+            ("the margin is of others", _of_margin(search, pairs)),
         )
         why, kept = next(((w, k) for w, k in ways if len(k) == 1 < len(pairs)), ("", pairs))
         for pair in (pair for pair in pairs if pair not in kept):
@@ -567,6 +531,12 @@ def choose_scores(search: Search) -> None:
                 f"{how_to_say('first_score', 'second_score', none='first_score')}."
             )
         search.roles.scores = (pairs[0].first, pairs[0].second) if pairs else None
+    for column in search.roles.scores or ():
+        ends = [text.strip().partition(".")[2] for text in search.facts.texts(column)]
+        if any(re.fullmatch(r"\d+0", end) for end in ends) and len({*map(len, ends)} - {0}) > 1:
+            raise search.refuse(
+                f'"{search.names[column]}" has scores such as 10.20 beside 11.3; write their sums.'
+            )
     for column, role in zip(search.roles.scores or (), ("first", "second"), strict=False):
         search.tell(f"{role} score", column, search.why(f"{role}_score"))
     shoot_outs = [i for i in search.free() if words.SHOOT_OUT.search(search.plain[i])]
@@ -575,6 +545,30 @@ def choose_scores(search: Search) -> None:
             f"{search.listed(shoot_outs[:2], ' and ')} are not used: a game that a shoot-out "
             "decided counts by its score"
         )
+
+
+PARTS = re.compile("set|satz|spiel|matchp")  # a match has sets, a team's evening has matches
+
+
+def _in_largest_parts(search: Search, pairs: list[Pair]) -> list[Pair]:
+    """Return those of sets and of matches that nobody has fewer of: 9:4, and not 30:18 sets."""
+    found = [pair for pair in pairs if PARTS.search(search.plain[pair.first])]
+    both = [(search.facts.number(p.first), search.facts.number(p.second)) for p in found]
+    more = [" OR ".join(f"{x} > {a} OR {y} > {b}" for a, b in both) for x, y in both]
+    return [pair for pair, test in zip(found, more, strict=True) if not search.facts.count(test)[1]]
+
+
+def _of_margin(search: Search, pairs: list[Pair]) -> list[Pair]:
+    """Return those that are as far apart as the margin says."""
+    found = [i for i in search.free() if search.plain[i] in words.MARGINS]
+    return [pair for pair in pairs if len(found) == 1 and not _apart(search, found[0], pair)[1]]
+
+
+def _apart(search: Search, margin: int, pair: Pair) -> list[int]:
+    """Return in how many rows there is a margin, and in how many it is not that of the scores."""
+    x, ours, theirs = map(search.facts.number, (margin, pair.first, pair.second))
+    apart = f"abs(abs({x}) - abs({ours} - {theirs})) > 1e-6"  # runs, or wickets
+    return search.facts.count(search.facts.filled(margin), apart)[1:]
 
 
 def _goals_beside_points(search: Search, pairs: list[Pair]) -> list[Pair]:
@@ -597,12 +591,11 @@ def _bare_scores(search: Search) -> list[Pair]:
 
 def _beside_items(search: Search) -> list[Pair]:
     """Return two columns of one name in the order of the items: Visitor, PTS, Home, PTS."""
-    called = {i: re.sub(r"\d+$", "", search.plain[i]) for i in search.free()}
     turned = search.roles.first > search.roles.second
-    for word in words.SCORES | {"g", "r", "t", "frames", "legs", "maps", "votes"}:
-        found = [i for i, name in called.items() if name == word]
+    for word in words.SCORES | {"g", "r", "t", "w", "frames", "legs", "maps", "votes"}:
+        found = words.twins(search.plain, search.free(), word)
         behind = {search.roles.first + 1, search.roles.second + 1}
-        if len(found) == 2 and (len(word) > 1 or {*found} == behind):
+        if found and (len(word) > 1 or {*found} == behind):
             return [Pair(MARKERS[0], *(reversed(found) if turned else found))]
     return []
 
@@ -655,9 +648,7 @@ def _doubt_margin(search: Search, column: int) -> str:
     """Return why a margin is none, if it is not; one never below 0 may be the winner's lead."""
     roles, facts, x = search.roles, search.facts, search.facts.number(column)
     if roles.scores is not None and search.named["margin"] is None:
-        ours, theirs = map(facts.number, roles.scores)
-        apart = f"abs(abs({x}) - abs({ours} - {theirs})) > 1e-6"  # runs, or wickets
-        _, filled, unlike = facts.count(facts.filled(column), apart)
+        filled, unlike = _apart(search, column, Pair(MARKERS[0], *roles.scores))
         if unlike > MOST_AGAINST * filled:
             return ": it is not how far the scores are apart"
     if roles.outcome is None or roles.meaning is None:

@@ -1,19 +1,8 @@
 """Tables that do not have one row a game, turned into tables that have.
 
 Each becomes rows of two items with an outcome; the columns they are made of are reported like any
-other.  Matrices are in `matrices`, finishing orders in `orders`.
-
-*Teams.*  A comparison here is between two items, so a team is an item of its own, whoever else its
-members play with; their names are sorted, so that the order in which they are listed changes
-nothing.
-
-*Tallies.*  One row a pair with how many games each won: wins and losses, perhaps draws, or votes.
-
-*Judgments* of a model beside a baseline, twice a question with their places swapped (arena-hard).
-A row has the model and two verdicts, ``games.score.1`` and ``games.score.2``: in the first, A is
-the baseline, in the second the model.  Each row becomes two games.
-
-*Matchups* of a team's log: ``LAL vs. BOS`` and ``LAL @ BOS``, or an opponent called ``@ BOS``.
+other.  Matrices are in `matrices`, finishing orders in `orders`, several results a row in
+`wide_tables`.
 """
 
 import itertools
@@ -21,12 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from intransit.data import vocabulary as words
 from intransit.data.engine import EngineTable, Facts, columns_sql, joined_sql, quote
 from intransit.data.outcomes import TIE_WORDS
 from intransit.data.reading import ROLES, Column, Columns, ReadOptions, plural, quoted
-from intransit.data.vocabulary import CLEAR, ITEMS, MARKERS, Marker, listed, plain, tokens_of
+from intransit.data.vocabulary import CLEAR, ITEMS, MARKERS, Marker, Pair, listed, plain, tokens_of
 
 
 @dataclass(frozen=True)
@@ -120,12 +110,7 @@ def made_games(
     `extra` has the names and types of further columns, `made` the roles that columns play; those
     in `none` no column plays.
     """
-    table = replace(
-        facts.table,
-        names=(*facts.names, *extra),
-        types=(*facts.table.types, *extra.values()),
-        rows=facts.engine.store(rows),
-    )
+    table = facts.table.longer(extra, facts.engine.store(rows))
     return Shaped(table, {**dict.fromkeys(none, False), **made}, tuple(told), tuple(notes))
 
 
@@ -138,10 +123,9 @@ def listed_games(
     **made: str | bool,
 ) -> Shaped:
     """Return games of any number (rows of the table, two names, two numbers), and no other role."""
-    kinds = {"row": "BIGINT", "c0": "VARCHAR", "c1": "VARCHAR", "c2": "DOUBLE", "c3": "DOUBLE"}
-    unnested = ", ".join(f"unnest(?::{kind}[]) AS {name}" for name, kind in kinds.items())
-    rows = table.engine.store(f"SELECT {unnested}", [list(column) for column in columns])
-    types = tuple(kinds.values())[1:]
+    types = ("VARCHAR", "VARCHAR", "DOUBLE", "DOUBLE")
+    called = ", ".join(f"c{k} {kind}" for k, kind in enumerate(types))
+    rows = table.engine.store_lists(f"row BIGINT, {called}", *columns)
     new = replace(table, names=names, types=types, rows=rows, decimal_comma=False)
     return Shaped(new, {**dict.fromkeys(ROLES, False), **made}, tuple(told), tuple(notes))
 
@@ -161,14 +145,17 @@ TEAM_WORDS = (  # words for the two sides, in the order in which they are tried
     *(("team1", "team2"), ("t1", "t2"), ("side1", "side2"), ("teama", "teamb"), ("a", "b")),
 )
 MEMBERS = listed(
-    "top jungle jng jg mid middle adc bot bottom support sup sup. carry "
-    "member partner front back forehand backhand drive first second third fourth fifth"
+    "top jungle jng jg mid middle adc bot bottom support sup sup. carry member partner front back "
+    "forehand backhand drive first second third fourth fifth"
 ) | (PICKS := listed("champ champion hero pick"))
 NUMBERING = MEMBERS - PICKS | listed("a b c")  # which member of a side it is
 
 
 def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
-    """Return teams of several as one item each, or None where there is one column a side."""
+    """Return teams of several as one item each, or None where there is one column a side.
+
+    A comparison is between two items, so a team is an item of its own, its members' names sorted.
+    """
     if options.teams:
         sides = {
             role: [facts.column(name, role) for name in columns]
@@ -240,9 +227,8 @@ def _of_side(tokens: list[tuple[str, ...]], word: str) -> dict[tuple[str, ...], 
 WON = listed("wins win won w victories firstwins nwins numwins winsfor")
 LOST = listed("losses loss lost lose l defeats secondwins nlosses numlosses winsagainst")
 DRAWN = TIE_WORDS | listed("draws d ties t ndraws nties numties tievotes votestie stalemates")
-EACH = listed(
-    "wins win won votes vote victories w gameswon matcheswon setswon nwins numwins nvotes votesfor "
-    "chosen picks prefer preferred stimmen"
+EACH = WON | listed(
+    "votes vote gameswon matcheswon setswon nvotes votesfor chosen picks prefer preferred stimmen"
 )
 TALLIES = {"won": WON, "lost": LOST, "drawn": DRAWN, "games": words.COUNTS}
 WORTH = {"won": 1.0, "lost": 0.0, "drawn": 0.5}
@@ -254,7 +240,8 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
     named = _named_tally(facts, options)
     columns = named or _recognised_tally(facts, options, asked)
     used = list(columns.values())
-    if not used or not (asked or named or _are_counts(facts, used)):
+    by_name = not (asked or named)
+    if not used or (by_name and not _are_counts(facts, used)):
         return None
     why = "named" if named else "by its name"
     told = [part for role, i in columns.items() for part in facts.told(role, [i], why)]
@@ -265,8 +252,12 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
     total = " + ".join(f"coalesce({x}, 0)" for x in numbers.values())
     n, fine = len(facts.names), _fine(facts, used)
     whole, note = _whole(facts, used, total)
+    counted = [i for i, name in enumerate(facts.plain) if name in words.COUNTS]
+    _, parts_of_games = facts.count(" OR ".join(f"({x}) * 2 % 1 <> 0" for x in numbers.values()))
+    sided = any(pair.marker.sided for pair in words.name_pairs(facts.plain, MARKERS))
+    if by_name and (parts_of_games if whole is None else sided and not counted):
+        return None  # odds, or chances before the game
     if whole is not None:
-        counted = [i for i, name in enumerate(facts.plain) if name in words.COUNTS]
         times = facts.number(counted[0]) if len(counted) == 1 else "1.0"
         numbers = {role: f"({x}) / {whole} * {times}" for role, x in numbers.items()}
         told += facts.told("count", counted if len(counted) == 1 else ())
@@ -331,37 +322,45 @@ def free_names(facts: Facts, options: ReadOptions) -> list[str]:
 def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> dict[str, int]:
     """Return the columns with games won, with those lost or with all games, and drawn if any.
 
-    What an item won before, its record, is not what it won against this one.
+    What an item won before, its record, is not what it won against this one; nor is it where both
+    have games lost besides, unless these are what the other won.
     """
-    before = ["record" in plain(name) for name in facts.table.names]
-    own_names = zip(free_names(facts, options), before, strict=True)
-    names = ["" if is_record else name for name, is_record in own_names]
+    free = zip(free_names(facts, options), facts.names, strict=True)
+    names = ["" if "record" in plain(whole) else name for name, whole in free]
     own = {role: [i for i, n in enumerate(names) if n in known] for role, known in TALLIES.items()}
-    each = [[_each(names, word) for word in (mark.first, mark.second)] for mark in MARKERS]
+    lost = words.pairs_called(names, *LOST)
+    each = [pair for pair in words.pairs_called(names, *EACH) if _are_same(facts, pair, lost)]
     pairs = [[*own["won"], *own["lost"]]] if len(own["won"]) == len(own["lost"]) == 1 else []
-    pairs += [[i for i in pair if i is not None] for pair in each if len({*pair, None}) == 3]
-    won = {*(own["won"] or (pair[0] for pair in each if pair[0] is not None))}
-    columns: dict[str, int] = {}
-    if pairs:
-        columns = dict(zip(("won", "lost"), pairs[0], strict=True))
-    elif len(won) == len(own["games"]) == 1:
+    pairs += [[pair.first, pair.second] for pair in each]
+    stems = [{words.stem(name, mark.first) or "" for mark in MARKERS} for name in names]
+    are_wins = [any(map(partial(words.is_called, EACH), rests)) for rests in stems]
+    won = {*(own["won"] or itertools.compress(itertools.count(), are_wins))}
+    columns = dict(zip(("won", "lost"), pairs[0], strict=True)) if pairs else {}
+    if not pairs and len(won) == len(own["games"]) == 1:
         columns = {"won": won.pop(), "games": own["games"][0]}
     # Where another column tells outcomes, wins may be what was before.
     told_in = [i for i, name in enumerate(names) if name in words.OUTCOMES | words.METHODS]
     rates = [i for i in told_in if any("%" in text for text in facts.texts(i))]
     rest = {name for i, name in enumerate(names) if i not in {*columns.values(), *rates}}
     told = (words.OUTCOMES - WON - LOST | words.METHODS) & rest or words.score_pairs(names, MARKERS)
-    if not columns or (told and not asked):
+    columns |= dict(zip(("drawn",), own["drawn"], strict=False)) if columns else {}
+    of_each = columns.get("won") not in own["won"]
+    if not columns or (told and not asked and not (of_each and _sum_up(facts, columns))):
         return {}
-    columns |= dict(zip(("drawn",), own["drawn"], strict=False))
     return columns if "lost" in columns or _won_several(facts, columns) else {}
 
 
-def _won_several(facts: Facts, columns: Mapping[str, int]) -> bool:
-    """Return whether more than one game was won somewhere, and nowhere more than were played.
+def _sum_up(facts: Facts, columns: Mapping[str, int]) -> bool:
+    """Return whether won, drawn and lost are all games that are said to be played, and several."""
+    total = " + ".join(f"coalesce({facts.number(i)}, 0)" for i in columns.values())
+    known = words.COUNTS | {"played", "gp", "mp", "p"}
+    played = [facts.number(i) for i, name in enumerate(facts.plain) if name in known]
+    n_rows, fine = facts.count(" OR ".join(f"({x} = {total} AND {x} > 1)" for x in played or "0"))
+    return n_rows == fine > 0 and "games" not in columns
 
-    A single game is won or not.
-    """
+
+def _won_several(facts: Facts, columns: Mapping[str, int]) -> bool:
+    """Return whether more than one game was won somewhere, and nowhere more than were played."""
     numbers = {role: facts.number(i) for role, i in columns.items()}
     wins, games = numbers["won"], numbers.pop("games")
     decided = " + ".join(f"coalesce({x}, 0)" for x in numbers.values())
@@ -370,14 +369,11 @@ def _won_several(facts: Facts, columns: Mapping[str, int]) -> bool:
     return bool(several and not too_many and not rates)
 
 
-def _each(names: list[str], word: str) -> int | None:
-    """Return the column with the wins of one of the two, as in wins_a."""
-    for i, name in enumerate(names):
-        rest = words.stem(name, word) or ""
-        item = words.BEFORE_MARKS.match(rest)  # player_1_wins
-        if rest in EACH or (item and rest[item.end() :] in EACH):
-            return i
-    return None
+def _are_same(facts: Facts, won: Pair, lost: list[Pair]) -> bool:
+    """Return whether what each of two won is what the other lost, where that is told too."""
+    x = facts.number
+    unlike = (f"{x(won.first)} <> {x(p.second)} OR {x(won.second)} <> {x(p.first)}" for p in lost)
+    return not lost or any(not facts.count(test)[1] for test in unlike)
 
 
 def _are_counts(facts: Facts, columns: list[int]) -> bool:
@@ -440,30 +436,30 @@ UNNAMED = "baseline"
 
 
 def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
-    """Return each pair of judgments as two games, or None where the table has none."""
-    table, names = facts.table, [plain(name) for name in facts.names]
+    """Return judgments of a model beside a baseline as games, or None where the table has none.
+
+    Each row has two, as in arena-hard: in the first, A is the baseline, in the second the model.
+    """
+    names, n = [plain(name) for name in facts.names], len(facts.names)
     verdicts = [(f"games{word}1", f"games{word}2") for word in VERDICTS]
     found = [names.index(name) for both in verdicts if {*both} <= {*names} for name in both][:2]
     if not found or "model" not in names or named_by_hand(options):
         return None
-    model = names.index("model")
-    has_baseline = UNNAMED in names
-    baseline = facts.text(names.index(UNNAMED)) if has_baseline else f"'{UNNAMED}'"
-    n, own = len(names), facts.text(model)
-    sides = ((baseline, own, found[0]), (own, baseline, found[1]))
+    notes = ["each row is two games with the places swapped: A is the baseline, then the model"]
+    own, other = facts.text(names.index("model")), f"'{UNNAMED}'"
+    if UNNAMED in names:
+        other = facts.text(names.index(UNNAMED))
+    else:
+        notes.append(f'no column names the baseline: it is called "{UNNAMED}"')
     rows = " UNION ALL ".join(
         f"SELECT {columns_sql(n)}, {first} AS c{n}, {second} AS c{n + 1}, c{verdict} AS c{n + 2}, "
         f"row FROM {facts.rows}"
-        for first, second, verdict in sides
+        for first, second, verdict in ((other, own, found[0]), (own, other, found[1]))
     )
-    extra = {ANSWER_A: "VARCHAR", ANSWER_B: "VARCHAR", VERDICT: table.types[found[0]]}
-    notes = ["each row is two games with the places swapped: A is the baseline, then the model"]
-    if not has_baseline:
-        notes.append(f'no column names the baseline: it is called "{UNNAMED}"')
-    told = facts.told("model", [model]) + facts.told("verdict", found)
-    return made_games(
-        facts, rows, extra, told, notes, first=ANSWER_A, second=ANSWER_B, outcome=VERDICT
-    )
+    extra = {ANSWER_A: "VARCHAR", ANSWER_B: "VARCHAR", VERDICT: facts.table.types[found[0]]}
+    told = facts.told("model", [names.index("model")]) + facts.told("verdict", found)
+    made = {"first": ANSWER_A, "second": ANSWER_B, "outcome": VERDICT}
+    return made_games(facts, rows, extra, told, notes, **made)
 
 
 MATCHUP = r"(.*?)\s*(?:\b(vs?\.?|versus|at)\s|(@))\s*(.+)"
@@ -473,7 +469,8 @@ BEAT = (  # Ann def. Bob 6-4 6-3
     r"(?:,?\s+\(?\d+\s*[-–:/]\s*\d+.*|,?\s+by\s+\d.*|\s+\([^)]*\d[^)]*\))?$"
 )
 QUESTION = re.compile(  # Coke vs Pepsi, Which do you prefer? [Tea or coffee]
-    r"(?:.*\[)?(.+?)\s+(?:vs?\.?|versus|or)\s+(.+?)\s*\??\]?", re.IGNORECASE
+    r"(?:.*\[)?(.+?)\s+(?:vs?\.?|versus|or|oder|of|ou|o|lub|veya|eller|или)\s+(.+?)\s*\??\]?",
+    re.IGNORECASE,
 )
 FIXTURES = listed("match game fixture matchup pairing bout fight teams players contest event")
 OWN_TEAMS = ("team", "teamname", "school", "club", "player", "name")

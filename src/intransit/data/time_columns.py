@@ -13,7 +13,7 @@ from intransit.data.engine import Facts, quote
 from intransit.data.games import DATES, US_A_DAY, Clock, TimeColumn
 from intransit.data.outcomes import is_switch
 from intransit.data.roles import Search
-from intransit.data.vocabulary import CLEAR, ENOUGH, MONTHS, UNIX, VERSIONS, listed, plain
+from intransit.data.vocabulary import CLEAR, ENOUGH, UNIX, VERSIONS, in_turn, plain
 from intransit.errors import InputError
 
 NUMBERS = Clock("number")
@@ -26,22 +26,15 @@ VERSION = re.compile(r"[vV]?\d+(\.\d+)+([._\- ]?[A-Za-z]+\d*)?")
 CENTURY = 70  # 69/70 began in 1969, 20/21 in 2020
 MOST_DAYS = 31  # of a tournament
 MOST_PERIODS = 2_000  # distinct names; beyond, they are no periods
-KNOCK_OUT = """qualifying qualification preliminary q1 q2 q3
-    groupstage group groups leaguestage league rr
-    roundof128 r128 1/64
-    roundof64 r64 1/32
-    roundof32 r32 1/16
-    roundof16 r16 1/8 lastsixteen eighthfinals eighthfinal
-    quarterfinals quarterfinal qf quarters 1/4
-    semifinals semifinal sf semis 1/2
-    thirdplace thirdplaceplayoff bronze bronzefinal 3rdplace br
-    final finals f thefinal
-    grandfinal grandfinals"""  # rounds, one a line
+KNOCK_OUT = """qualifying qualification preliminary q1 q2 q3 | groupstage group groups
+    leaguestage league rr | roundof128 r128 1/64 | roundof64 r64 1/32 | roundof32 r32 1/16 |
+    roundof16 r16 1/8 lastsixteen eighthfinals eighthfinal | quarterfinals quarterfinal qf
+    quarters 1/4 | semifinals semifinal sf semis 1/2 | thirdplace thirdplaceplayoff bronze
+    bronzefinal 3rdplace br | final finals f thefinal | grandfinal grandfinals"""
 # Of several moments of one game, the first that every row has is taken: when it was played.
-MOMENTS = (
-    *("date", "datetime", "playedat", "played", "playedon", "starttime", "startedat", "started"),
-    *("startat", "beginat", "completedat", "completed", "finishedat", "endedat", "endat"),
-    *("createdat", "created", "scheduledat"),
+MOMENTS = in_turn(
+    "date datetime playedat played playedon starttime startedat started startat beginat "
+    "completedat completed finishedat endedat endat createdat created scheduledat"
 )
 PARTS = ("winter", "spring", "summer", "(?:fall|autumn)")  # of a year, beside its number
 ZONES = (  # that engines do not know, or take for a place with a summer time
@@ -50,7 +43,7 @@ ZONES = (  # that engines do not know, or take for a place with a summer time
 )
 ZONED = r":[0-9]{2}[ \t\n\f\r]*[A-Z]{3,4}[ \t\n\f\r]*$"
 DAYS_OF_MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-FULL_MONTHS = listed(
+MONTHS = in_turn(
     "january february march april may june july august september october november december"
 )
 Cells = Sequence[tuple[str, int]]  # distinct texts in the order of the table, and how often
@@ -77,10 +70,8 @@ def as_seasons(cells: Cells, *, by_name: bool) -> TimeColumn | None:
 
 def month_of(text: str) -> int:
     """Return the number of a month that is called by its English name, 0 for other texts."""
-    word = text.strip().casefold().rstrip(".")
-    short = word[:3]
-    known = short in MONTHS and (word in {short, "sept"} or word in FULL_MONTHS)
-    return MONTHS.index(short) + 1 if known else 0
+    word = re.sub("^sept$", "sep", text.strip().casefold().rstrip("."))
+    return next((k for k, name in enumerate(MONTHS, 1) if word in {name, name[:3]}), 0)
 
 
 def _in_a_year(text: str) -> tuple[int, int] | None:
@@ -240,7 +231,7 @@ def _periods(
 def _round(text: str) -> int | None:
     """Return how late a round is, or None where a text names none."""
     word = re.sub(r"[\s_\-]+", "", text.casefold())
-    return next((k for k, names in enumerate(KNOCK_OUT.split("\n")) if word in names.split()), None)
+    return next((k for k, names in enumerate(KNOCK_OUT.split("|")) if word in names.split()), None)
 
 
 UNITS = (  # smallest size, how many a day, name
@@ -464,7 +455,12 @@ def choose_time(search: Search) -> None:
         )
     if len(clear) == 2:
         clear, told = _in_years(search, clear, told)
-    if len(clear) > 1 and all(told[i].clock == DATES for i in clear):
+    dates = [i for i in clear if told[i].clock == DATES]
+    if dates and all(i in dates or search.plain[i] in words.TIMES for i in clear):
+        for i in {*clear} - {*dates}:
+            search.ignore(i, f': "{search.names[dates[0]]}" has dates')
+        clear = dates
+    if len(clear) > 1 and dates == clear:
         clear = _when_played(search, clear)
     if len(clear) > 1:
         raise search.two("time", clear)
@@ -631,8 +627,8 @@ def _no_moment(search: Search, column: int) -> bool:
     Times of day are no moments either, without a date or, written as 1930, beside one.
     """
     name, facts = search.plain[column], search.facts
-    if name in words.PLAYED:
-        return is_switch(facts.texts(column))
+    if name in words.PLAYED:  # or how many games were
+        return is_switch(facts.texts(column)) or _all_pass(facts, f"{facts.number(column)} < 1000")
     if name == "set":
         return facts.looks_numeric(column)
     if name == "day" and _of_several_tournaments(search, column):

@@ -4,14 +4,20 @@ Names are compared without case, spaces and underscores.  What cells mean is in 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import chain
 from unicodedata import normalize
 
 MOST_VALUES = 10_000  # distinct texts looked at one by one
 CLEAR = 0.95  # share of cells that must make sense before a column is taken by content alone
 ENOUGH = 0.5  # where something else speaks for it; with less, most rows could not be used
+
+
+def in_turn(text: str) -> tuple[str, ...]:
+    """Return the words of a text in their order."""
+    return tuple(text.split())
 
 
 def listed(text: str) -> frozenset[str]:
@@ -78,25 +84,39 @@ WINNERS = _markers("""
 ITEMS = listed(
     "name item player team model option deck agent bot competitor candidate system entity pl hold "
     "fighter contestant archetype country club type user participant choice entrant generator lag "
-    "mannschaft verein spieler equipo equipa jugador equipe joueur squadra giocatore ploeg speler"
+    "选手 队伍 球队 チーム 選手 팀 선수 mannschaft verein spieler equipo equipa jugador equipe "
+    "joueur squadra giocatore ploeg speler"
 )
 AFTER_ITEMS = listed("1 2 3 a b c h one two")  # as in player1_score
 SAMPLES = listed("answer response image")  # what an item made, beside its name if there is one
 THINGS = listed(  # items too, where nothing above names any
     "p boxer wrestler pokemon champion champ hero character char variant treatment movie film song "
-    "photo picture product brand design driver horse card food artist book language strategy "
+    "title photo picture product brand design driver horse card food artist book language strategy "
     "policy method algorithm engine program version sample stimulus stim submission essay paper"
+)
+ATTRIBUTES = listed(  # of an item, where another pair of columns says which it is
+    "rank ranking seed title elo age gender sex hand stance corner nationality nationalities ioc "
+    "country countries flag state city region club league conference division coach manager "
+    "captain race civ color colour formation pitcher url link"
 )
 SCORES = listed(
     "score scores points pts goals runs sets finalscore ftscore scored goalsscored goalcount "
     "mapswon setswon gameswon roundswon frameswon legswon touches sc imps 得分 分数 득점 mal "
-    "doelpunten tore punkte satze goles puntos buts gols golos placar pontos gol reti punti set"
+    "doelpunten tore punkte satze spiele matchpunkte goles puntos buts gols golos placar pontos "
+    "gol reti punti set"
 )
 LAST_SCORES = listed("games frames maps rounds legs rating ratings")  # where nothing else tells
 BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
 HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"), ("ft1", "ft2"), ("ga", "gb"))  # of football
 OWN_SCORES = (  # as the first sees the game
-    *(("gf", "ga"), ("pf", "pa"), ("rf", "ra"), ("scored", "conceded"), ("pts", "oppts")),
+    *(
+        ("gf", "ga"),
+        ("pf", "pa"),
+        ("rf", "ra"),
+        ("scored", "conceded"),
+        ("scored", "missed"),
+        ("pts", "oppts"),
+    ),
     *(("goalsscored", "goalsconceded"), ("teamscore", "oppscore"), ("owngoals", "opponentgoals")),
     *(
         (f"{word}for", f"{word}against")
@@ -115,7 +135,7 @@ OUTCOMES = WINNERS_ABROAD | listed(
     "score firstwon firstwins awon awins player1won team1won homewin homewon 1x2 fulltimeresult "
     "finalresult ftresult wl winloss mapwinner matchwinner gamewinner serieswinner fightwinner "
     "roundwinner better betterresponse betterresponseid ergebnis endstand resultat resultado "
-    "risultato scoretime uitslag eredmeny rezultat αποτελεσμα результат 結果 结果 결과"
+    "risultato scoretime uitslag eredmeny rezultat αποτελεσμα результат 結果 结果 결과 比分"
 )
 PREFERENCES = listed(
     "preference preferred label choice vote verdict judgment judgement decision grade"
@@ -144,7 +164,7 @@ CALLED = re.compile(
 ANSWERED = re.compile(r".*(response|answer|selected|selection|picked|pick|keypress|key|clicked)")
 ID = re.compile("(id|code|abbr|tag)$")
 NO_RESULT = re.compile(  # at half-time, or before the game
-    r"(ht|halftime|half|1sthalf|firsthalf|h1|1h)(r|score|result)?|.*(predict|forecast|projected).*"
+    r"(ht|halftime|half|1sthalf|firsthalf|h1|1h|ruststand|halbzeit|pausenstand|mitemps)(r|score|result)?|.*(predict|forecast|projected).*"
     r"|.*(record|expert|firstpick|bet(?!ter)|toss|half|quarter|first(set|map|game|blood)|(set|map|game|period|inning)\d).*"
 )
 SHOOT_OUT = re.compile(r"pens$|^pens|penalt|shootout|^pso")
@@ -154,13 +174,13 @@ MARGINS = listed(
 )
 TIES = listed("tie tied draw drawn istie isdraw")
 TIMES = listed(
-    "created played started completed startedat completedat endedat finishedat "
-    "time date datetime timestamp tstamp ts day when playedat playedon createdat matchdate "
-    "gamedate eventdate battleat battletime battledate "
-    "kickoff starttime startdate utcdate dateutc unixtime unix epoch "
-    "timestampms unixms epochms matchtime gametime playeddate gameday datum fecha"
+    "created played started completed startedat completedat endedat finishedat time date datetime "
+    "timestamp tstamp ts day when playedat playedon createdat matchdate gamedate eventdate "
+    "battleat battletime battledate kickoff starttime startdate utcdate dateutc unixtime unix "
+    "epoch timestampms unixms epochms matchtime gametime playeddate gameday datum fecha"
 )
 SEASONS = listed("season saison temporada stagione seizoen sasong")
+YEAR = re.compile(r"(?:19|20)\d\d")
 YEARS = SEASONS | listed("year jahr")
 WEEKS_A_YEAR = 53  # as calendars count them
 PARTS_OF_A_YEAR = {"month": 12, "quarter": 4, "daynum": 366, "dayofyear": 366} | dict.fromkeys(
@@ -225,7 +245,8 @@ PLAYED = listed(
 EXCLUDED = listed("exclude excluded isexcluded invalid deleted isdeleted practice ispractice")
 FORFEITS = EXCLUDED | listed(
     "forfeit forfeited isforfeit forfeits walkover iswalkover wo bye isbye noshow dq isdq "
-    "cancelled iscancelled postponed ispostponed abandoned isabandoned void voided isvoid nocontest"
+    "cancelled iscancelled postponed ispostponed abandoned isabandoned void voided isvoid "
+    "nocontest"
 )
 BYES = re.compile(
     r"\W*(?:bye|byes|freilos|spielfrei|exempt|no[\s-]opponent)\s*\d*\W*", re.IGNORECASE
@@ -259,6 +280,7 @@ def plain(name: str) -> str:
 
 PARTICLES = re.compile(
     r"(?i)/(tie|neutral)$|\(s\)$|^#\s*(?=\w)|\((?=%\))|(?<=\(%)\)|\sd(a|e|el|u)(?=\s)"
+    r"|(?-i:^(?:str|int)(?=[A-Z][a-z]))"  # strHomeTeam, intHomeScore
 )
 
 
@@ -322,6 +344,7 @@ PLACED = re.compile(  # in names of places, and of the third item or place of se
     r"pla?c|pos|finish|rank|standing|third|[3-9]"
     r"|(item|option|alt|concept|candidate|product|brand|message|model)\w*[c-h]$"
 )
+AGAINST = re.compile(r"^(?:vs?\.?|versus|against|gegen|contra|contre)\s+", re.IGNORECASE)
 THIRD = {"1": "3", "a": "c"}  # what follows a marker's two words
 
 
@@ -375,14 +398,14 @@ def score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
 
 def pairs_called(names: list[str], *called: str) -> list[Pair]:
     """Return columns with something that is called so of each: p1_games, rank2."""
+    found = (pairs_by(names, marker, partial(is_called, called)) for marker in MARKERS)
+    return _without_repeats([*chain(*found)])
 
-    def wanted(rest: str) -> bool:
-        item = BEFORE_MARKS.match(rest)
-        return rest in called or (item is not None and rest[item.end() :] in called)
 
-    return _without_repeats(
-        [pair for marker in MARKERS for pair in pairs_by(names, marker, wanted)]
-    )
+def is_called(wanted: Collection[str], rest: str) -> bool:
+    """Return whether what is left of a name is wanted, perhaps behind a word for the item."""
+    item = BEFORE_MARKS.match(rest)
+    return rest in wanted or (item is not None and rest[item.end() :] in wanted)
 
 
 def pairs_by(names: list[str], marker: Marker, wanted: Callable[[str], object]) -> list[Pair]:
@@ -399,6 +422,12 @@ def pairs_by(names: list[str], marker: Marker, wanted: Callable[[str], object]) 
         sides.append([(s, i) for s, i in fits if s or marker.bare])
     both = [(s, i, j) for s, i in sides[0] for u, j in sides[1] if s == u and i != j]
     return [Pair(marker, i, j) for s, i, j in both if not s or s not in more]
+
+
+def twins(names: Sequence[str], free: Iterable[int], name: str) -> list[int]:
+    """Return the two free columns of one name, which tools may have numbered; else none."""
+    found = [i for i in sorted(free) if re.fullmatch(rf"{re.escape(name)}\d*", names[i])]
+    return found if len(found) == 2 else []
 
 
 def _is_item(rest: str) -> bool:
@@ -430,7 +459,5 @@ def is_score(name: str) -> bool:
 
 
 def _without_repeats(pairs: list[Pair]) -> list[Pair]:
-    seen: dict[tuple[int, int], Pair] = {}
-    for pair in pairs:
-        seen.setdefault((pair.first, pair.second), pair)
-    return list(seen.values())
+    firsts = {(pair.first, pair.second): pair for pair in reversed(pairs)}
+    return [pair for pair in pairs if firsts[pair.first, pair.second] is pair]

@@ -1,30 +1,22 @@
 """Tables with several results in a row: ranks or scores of items, ballots, and rounds of a Swiss.
 
-*Ranks*: one row a judge, one column an item, in each row the ranks 1, 2, 3, ..., which no table of
-other numbers has in every row.  *Scores* look like anything else, so that they must be named.
-
-*Ballots*: one column with ``A > B > C``, where ``=`` ties two.
-
-Each of them is laid out with one row a place, as finishing orders are, and becomes games as those
-do.
-
-*Rounds* of a tournament: ``4w1`` says that the player in number 4 was met with white, and the game
-was won; others write ``W4``.  Whose number it is follows from the other side: number 4 must tell
-the same game.
+Ranks are 1, 2, 3, ... in every row, as in no table of other numbers; scores look like anything
+else, so that they must be named.  Both, and ballots, are laid out with one row a place, as
+finishing orders are, and become games as those do.
 """
 
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from intransit.data import orders
 from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, quote
+from intransit.data.outcomes import ONE_SIDE
 from intransit.data.reading import ReadOptions, list_names, plural
 from intransit.data.shapes import OF_A_GAME, Find, Shaped, free_names, listed_games
-from intransit.data.vocabulary import CLEAR, listed, plain
+from intransit.data.vocabulary import CLEAR, YEAR, listed, plain
 
 FEWEST = 3  # items: 1 and 2 in every row may be anything
 BY_CHANCE = 0.02  # that answers from 1 to n to n questions are all different, row by row
@@ -120,14 +112,20 @@ def _season(facts: Facts, options: ReadOptions) -> Shaped | None:
     # A single column with the places of all may number the rows of a table that is sorted.
     if len(told) < 2 or (math.factorial(n_rows) / n_rows**n_rows) ** len(told) >= BY_CHANCE:
         return None
-    parts = [orders.with_events(facts, [item], f"v{i}", {i: ranks}) for i, ranks in told.items()]
-    races = (f"SELECT * REPLACE ('{k}' AS event) FROM {part}" for k, part in enumerate(parts))
+    parts = {i: orders.with_events(facts, [item], f"v{i}", {i: told[i]}) for i in told}
+    called, n = [facts.names[i].strip() for i in told], len(facts.names)
+    races = (
+        f"SELECT * REPLACE ('{i}' AS event), {quote(name)} AS c{n} FROM {part}"
+        for name, (i, part) in zip(called, parts.items(), strict=True)
+    )
     rows = facts.engine.store(" UNION ALL ".join(races))
+    dated = {"year" if all(map(YEAR.fullmatch, called)) else "name of the race": "VARCHAR"}
     notes = [
         f"each of {facts.listed([*told][:4])} has the places of a race, a row being an item",
         orders.said_of_orders(len(told)),
     ]
     columns = facts.told("place", told, "holds places")
+    facts = Facts(facts.table.longer(dated, rows), {})
     return orders.each_two(facts, rows, item, columns, notes, ties=f"a.place < {orders.LAST}")
 
 
@@ -200,10 +198,8 @@ def _read_ballots(facts: Facts, column: int, *, named: bool) -> dict[str, list[t
 
 def _ballots(facts: Facts, column: int, told: dict[str, list[tuple[str, int]]]) -> Shaped | None:
     flat = [(text, name, k) for text, items in told.items() for name, k in items]
-    known = facts.engine.store(
-        "SELECT unnest(?::VARCHAR[]) AS text, unnest(?::VARCHAR[]) AS item, "
-        "unnest(?::DOUBLE[]) AS k",
-        [list(part) for part in zip(*flat, strict=True)],
+    known = facts.engine.store_lists(
+        "text VARCHAR, item VARCHAR, k DOUBLE", *zip(*flat, strict=True)
     )
     placed = "item", "k", f"{facts.rows} JOIN {known} ON {facts.raw(column)} = text"
     name, cells = facts.names[column], facts.values(column) or []
@@ -223,13 +219,11 @@ def _ballots(facts: Facts, column: int, told: dict[str, list[tuple[str, int]]]) 
 # Rounds of a tournament ---------------------------------------------------------------------------
 
 MET = re.compile(r"(\d+)\s*([wbs])\s*([10½=+-]|0[.,]5|1/2)|([wld])\s*(\d+)")
+OF_GO = re.compile(r"^(\d+)([+=-])/?([wb])(?:h?\d+)?!?$")  # 2+/b, which is 2b1
 NOT_MET = re.compile(r"[-–+*0-9½.,\s]*|(?:bye|[hubx])\s*[-–]*|\d*\s*[wbs]?\s*[+-][+-]*")
-POINTS = {"1": 1.0, "w": 1.0, "0": 0.0, "l": 0.0, "½": 0.5, "=": 0.5, "d": 0.5, "0.5": 0.5}
-POINTS |= {"0,5": 0.5, "1/2": 0.5}
 
 
-@dataclass(frozen=True)
-class Met:
+class Met(NamedTuple):
     """A cell of a round: whose number was met, with white or not, and the points; None if none."""
 
     opponent: int
@@ -237,54 +231,79 @@ class Met:
     points: float | None  # None for + and -, without a game
 
 
+Told = dict[tuple[int, int], Met]  # by row and round
+
+
 def find_rounds(facts: Facts, _options: ReadOptions, asked: bool) -> Shaped | None:
-    """Return the rounds of a tournament as games, or None where cells do not tell them."""
-    n_rows = facts.count()[0]
+    """Return the rounds of a tournament as games, or None where cells do not tell them.
+
+    ``4w1`` says that number 4 was met with white, and the game was won; others write ``W4``.  A
+    game is as the player with white tells it, or else as the earlier row does.
+    """
+    n_rows, names = facts.count()[0], facts.names
     if not FEWEST - asked <= n_rows <= MOST_ROWS:
         return None
-    numbered = [i for i, name in enumerate(facts.names) if asked or re.search(r"\d", name)]
+    numbered = [i for i, name in enumerate(names) if asked or re.search(r"\d", name)]
     rounds = [i for i in numbered if facts.is_text(i) and _is_round(facts, i)]
-    label = facts.naming(i for i in range(len(facts.names)) if i not in rounds) if rounds else None
+    label = facts.naming(i for i in range(len(names)) if i not in rounds) if rounds else None
     if label is None:
         return None
-    cells = ", ".join([facts.text(label), *map(facts.raw, (*rounds, *range(len(facts.names))))])
+    cells = ", ".join([facts.text(label), *map(facts.raw, range(len(names)))])
     found = facts.engine.ask(f"SELECT row, {cells} FROM {facts.rows} ORDER BY row")
-    names = [str(row[1]) for row in found]
-    met = [[_met(cell) for cell in row[2 : 2 + len(rounds)]] for row in found]
-    numbers = _whose_numbers(facts, [row[2 + len(rounds) :] for row in found], met)
-    return _as_games(facts, rounds, [row[0] for row in found], names, met, numbers)
+    pairs = ((i, k, _met(row[2 + k])) for i, row in enumerate(found) for k in rounds)
+    told = {(i, k): met for i, k, met in pairs if met is not None}
+    behind = _whose_numbers(facts, [row[2:] for row in found], told)
+    paired = {key: behind[met.opponent] for key, met in told.items() if met.opponent in behind}
+    games, unplayed = [], 0
+    for (i, k), j in paired.items():
+        here, at = told[i, k], re.search(r"\d+", names[k])
+        leads = here.white or (here.white is None and i < j)
+        unplayed += here.points is None and i < j
+        if here.points is not None and leads:
+            when = float(at[0]) if at else rounds.index(k) + 1.0
+            games.append((found[i][0], str(found[i][1]), str(found[j][1]), here.points, when))
+    if not games:
+        return None
+    sided = any(met.white for met in told.values())
+    notes = [f"{plural(len(games), 'game')} of {plural(len(rounds), 'round')}, each listed twice"]
+    if unpaired := n_rows * len(rounds) - len(paired):
+        notes.append(f"{plural(unpaired, 'bye')} or empty cells of rounds: not used")
+    if unplayed:
+        notes.append(f"{plural(unplayed, 'game')} without play (+ and -): not used")
+    notes += ["the first has white"] if sided else []
+    columns = facts.told("round", rounds, "by what it holds")
+    called = ("player", "met", "points", "round")
+    return listed_games(
+        facts.table, list(zip(*games, strict=True)), called, columns, notes,
+        side=sided and "first", first="player", second="met", outcome="points", time="round",
+    )  # fmt: skip
 
 
 def _is_round(facts: Facts, column: int) -> bool:
-    texts = {text: text.strip().casefold() for text in facts.texts(column)}
-    met = {text for text, bare in texts.items() if MET.fullmatch(bare)}
-    none = {text for text, bare in texts.items() if NOT_MET.fullmatch(bare)}
+    met = {text for text in facts.texts(column) if _met(text) is not None}
+    none = {t for t in facts.texts(column) if NOT_MET.fullmatch(t.strip().casefold())}
     return facts.share(column, met) > 0.5 and facts.share(column, met | none) == 1.0
 
 
 def _met(cell: object) -> Met | None:
-    match = MET.fullmatch("" if cell is None else str(cell).strip().casefold())
+    bare = "" if cell is None else str(cell).strip().casefold()
+    match = MET.fullmatch(OF_GO.sub(lambda m: f"{m[1]}{m[3]}{'10½'['+-='.index(m[2])]}", bare))
     if match is None:
         return None
-    if match[1]:
-        return Met(int(match[1]), match[2] == "w", POINTS.get(match[3]))
-    return Met(int(match[5]), None, POINTS[match[4]])
+    points = ONE_SIDE.get((match[3] or match[4]).replace(",", "."))
+    return Met(int(match[1] or match[5]), match[2] == "w" if match[2] else None, points)
 
 
-def _whose_numbers(
-    facts: Facts, rows: list[Sequence[Any]], met: list[list[Met | None]]
-) -> dict[int, int]:
+def _whose_numbers(facts: Facts, rows: list[Sequence[Any]], told: Told) -> dict[int, int]:
     """Return the row behind each number: of the column, or the order, by which both sides agree."""
     best: dict[int, int] = {}
     most = -1.0
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    for column in (*columns, [str(k + 1) for k in range(len(rows))]):
+    for column in (*zip(*rows, strict=True), range(1, len(rows) + 1)):
         texts = [str(cell).strip().rstrip(".") for cell in column]
         if not all(text.isdecimal() for text in texts) or len({*map(int, texts)}) < len(texts):
             continue
         behind = {int(text): k for k, text in enumerate(texts)}
-        agree = _agree(met, behind)
-        if agree > most:
+        if (agree := _agree(told, behind)) > most:
             best, most = behind, agree
     if most < CLEAR:
         raise facts.refuse(
@@ -294,65 +313,20 @@ def _whose_numbers(
     return best
 
 
-def _agree(met: list[list[Met | None]], behind: dict[int, int]) -> float:
+def _agree(told: Told, behind: dict[int, int]) -> float:
     """Return the share of told games that the other side tells alike."""
-    agree, total = 0, 0
-    for i, row in enumerate(met):
-        for k, here in enumerate(row):
-            if here is None:
-                continue
-            total += 1
-            j = behind.get(here.opponent, -1)
-            there = met[j][k] if j >= 0 else None
-            if there is None or behind.get(there.opponent) != i:
-                continue
-            points = (here.points, there.points)
-            whole = None in points or sum(x for x in points if x is not None) == 1.0
+    agree = 0
+    for (i, k), here in told.items():
+        there = told.get((behind.get(here.opponent, -1), k))
+        if there is not None and behind.get(there.opponent) == i:
+            points = [x for x in (here.points, there.points) if x is not None]
+            whole = len(points) < 2 or sum(points) == 1.0
             agree += whole and (here.white is None or here.white != there.white)
-    return agree / total if total else 0.0
-
-
-def _as_games(
-    facts: Facts,
-    rounds: list[int],
-    places: list[int],
-    names: list[str],
-    met: list[list[Met | None]],
-    behind: dict[int, int],
-) -> Shaped | None:
-    """Return one row a game, as the player with white tells it, or else the earlier row."""
-    told: list[tuple[int, str, str, float, float]] = []
-    unplayed = unpaired = 0
-    for i, row in enumerate(met):
-        for k, here in enumerate(row):
-            j = -1 if here is None else behind.get(here.opponent, -1)
-            if here is None or j < 0:
-                unpaired += 1
-            elif here.points is None:
-                unplayed += i < j
-            elif here.white or (here.white is None and i < j):
-                number_of = re.search(r"\d+", facts.names[rounds[k]])
-                at = float(number_of[0]) if number_of else k + 1.0
-                told.append((places[i], names[i], names[j], here.points, at))
-    if not told:
-        return None
-    sided = any(here is not None and here.white for row in met for here in row)
-    notes = [f"{plural(len(told), 'game')} of {plural(len(rounds), 'round')}, each listed twice"]
-    if unpaired:
-        notes.append(f"{plural(unpaired, 'bye')} or empty cells of rounds: not used")
-    if unplayed:
-        notes.append(f"{plural(unplayed, 'game')} without play (+ and -): not used")
-    if sided:
-        notes.append("the first has white")
-    columns = facts.told("round", rounds, "by what it holds")
-    called = ("player", "met", "points", "round")
-    return listed_games(
-        facts.table, list(zip(*told, strict=True)), called, columns, notes, side=sided and "first",
-        first="player", second="met", outcome="points", time="round",
-    )  # fmt: skip
+    return agree / len(told) if told else 0.0
 
 
 FINDERS: dict[str, Find] = {
+    **orders.FINDERS,
     "rounds": find_rounds,
     "ranks": find_ranks,
     "ballots": find_ballots,
