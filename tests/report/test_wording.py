@@ -9,7 +9,7 @@ import pytest
 
 import intransit as it
 from intransit.analysis.cycles import Cycles, ItemCycle, Ranking, Share
-from intransit.analysis.standings import Changes, ItemChange, Standing
+from intransit.analysis.standings import Changes, ItemChange, MatchupChange, Standing
 from intransit.report import gather
 from intransit.report.page import write_page
 from intransit.report.wording import brief, cut_short, sentences, tell_facts
@@ -140,6 +140,23 @@ def test_no_evidence_in_words(answer):
     nothing = judged(answer, "no evidence", share=0.0, share_low=0.0, share_high=0.0)
     told = sentences(nothing, cycles_of(), RANKING, changes_of(), LEADERS)[0]
     assert told.startswith("A single scale explains all of the lasting differences")
+
+
+def test_matchups_that_changed_are_told_beside_items(answer):
+    """Where who counters whom is reversed, nobody need become stronger."""
+    judge = judged(answer, "no evidence")
+    pairs = tuple(
+        MatchupChange(f"item {k}", "item 9", 0.3 - 0.1 * k, 0.05, 0.5, 0.99, k < 2)
+        for k in range(3)
+    )
+    for n, words in ((2, "matchups changed, most surely"), (1, "one matchup changed:")):
+        changes = replace(changes_of(), matchups=pairs[2 - n :])
+        told = sentences(judge, cycles_of(), RANKING, changes, LEADERS)[2]
+        which = "item 0 against item 9 (+30.0" if n == 2 else "item 1 against item 9 (+20.0"
+        assert told == (
+            "From 2025-01-01 to 2025-04-30, no item clearly changed in strength; beyond strengths "
+            f"{words} {which} percentage points)."
+        )
 
 
 def test_who_leads_is_said_as_surely_as_it_is_known(answer):

@@ -190,9 +190,8 @@ def sums(groups: IntArray, values: FloatArray, n: int = 0) -> FloatArray:  # (n_
     return np.asarray(np.bincount(groups, values, n), dtype=np.float64)
 
 
-def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> ScoredRows:
-    """Fit scores, as the smaller item of each pair sees every row."""
-    path = smooth(
+def _scores(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> Trajectory:
+    return smooth(
         encoding.timeline(table),
         n_factors=0,
         scores=True,
@@ -201,6 +200,11 @@ def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> Scor
         pair_scale=0.0,
         rng=rng,
     )
+
+
+def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> ScoredRows:
+    """Fit scores, as the smaller item of each pair sees every row."""
+    path = _scores(table, encoding, drifts=drifts, rng=rng)
     n = max(table.n_items, 2)
     folded, sign = fold_pairs(np.column_stack([table.first, table.second]), n)
     keys, pair = np.unique(folded, return_inverse=True)
@@ -210,6 +214,17 @@ def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> Scor
     sides = sign * table.sides if encoding.sided and table.sides is not None else None
     terms = _terms(table, encoding, path, sign, sides, margins)
     return ScoredRows(path, pairs, pair, times, margins, sides, *terms)
+
+
+def still_margins(
+    games: Games, encoding: Encoding, asked: Games, *, rng: int = 0
+) -> FloatArray:  # (n_rows,) of `asked`
+    """Return margins of other games of the same items, sides included, by scores of these."""
+    path = _scores(games, encoding, drifts=False, rng=rng)
+    margins = path.margin(asked.first, asked.second, encoding.moments(asked.times))
+    if not encoding.sided or asked.sides is None:
+        return margins
+    return np.asarray(margins + path.law.advantage * asked.sides)
 
 
 def series_of(games: Games) -> IntArray | None:  # (n_rows,)

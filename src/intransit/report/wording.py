@@ -260,6 +260,7 @@ def _changed(answer: FittedTable, changes: Changes | None) -> str:
     sure = [item for item in changes.items if item.sure]
     span = f"from {changes.since} to {changes.until}"
     among = "" if answer.part is None else " among those shown"
+    matchups = _changed_matchups(changes)
     if not sure:
         if not answer.model.moves:
             return f"{STILL[:1].lower()}{STILL[1:]}"
@@ -270,7 +271,8 @@ def _changed(answer: FittedTable, changes: Changes | None) -> str:
             )
         n = len(changes.items)
         of = f", of the {n:,} compared about both" if n < answer.n_items else ""
-        return f"{span}, no item clearly changed{among}{of}."
+        what = " in strength" if matchups else ""
+        return f"{span}, no item clearly changed{what}{among}{of}{matchups}."
     moved = [signed(100 * item.change, 1) for item in sure[:NAMED]]
     moved[0] += " percentage points in mean win chance"
     named = [f"{brief(item.name)} ({by})" for item, by in zip(sure, moved, strict=False)]
@@ -279,7 +281,18 @@ def _changed(answer: FittedTable, changes: Changes | None) -> str:
     surest = ", most surely " if n > NAMED else ": "
     apart = answer.encoding.loss != "squared" and np.median(answer.posterior.widths[:, 0])
     certain = CERTAIN if apart > EXTREME else ""
-    return f"{span}, {who}{among}{surest}{and_list(named)}.{certain}"
+    return f"{span}, {who}{among}{surest}{and_list(named)}{matchups}.{certain}"
+
+
+def _changed_matchups(changes: Changes) -> str:
+    """Return which matchups changed beyond strengths; nothing where none clearly did."""
+    sure = [one for one in changes.matchups if one.sure]
+    if not sure:
+        return ""
+    best, several = sure[0], len(sure) > 1
+    which = "matchups changed, most surely" if several else "one matchup changed:"
+    by = f"{signed(100 * best.change, 1)} percentage points"
+    return f"; beyond strengths {which} {brief(best.first)} against {brief(best.second)} ({by})"
 
 
 def tell_facts(
