@@ -661,6 +661,8 @@ def tell(
                 "Results of large weight vary as those of fewer games would, or consecutive games "
                 f"of a pair are alike, so that {total}"
             )
+        elif (games.counts > 1.0).any():
+            said.append(f"Results of a pair vary more than luck makes them, so that {total}")
         else:
             said.append(
                 f"Consecutive games of a pair are so alike that {total} If games are listed more "
