@@ -93,7 +93,7 @@ def test_cycles_without_one_that_is_sure(answer):
     judge = judged(answer, "cycles", gain=-0.001)
     only = replace(RANKING, equilibrium=(Share("item 2", 0.98, 0.9, 1.0, 1.0),))
     said = sentences(judge, cycles_of(), only, None, LEADERS)
-    assert "does not help to predict held-out games" in said[0]
+    assert "do not help to predict held-out games" in said[0]
     assert said[1].startswith("No single cycle is certain enough to be listed; by the estimates")
     assert said[2] == (
         "Even so one item is likely the best: item 2, with 98 % of the mixture that nothing beats "
@@ -131,7 +131,7 @@ def test_no_evidence_in_words(answer):
     said = sentences(judge, cycles_of(), RANKING, changes_of(), LEADERS)
     assert said == (
         "A single scale leaves 0.4 % of the lasting differences between items unexplained (90 % "
-        "interval 0 to 41 %), and modelling more than that scale does not help to predict held-out "
+        "interval 0 to 41 %), and effects of pairs that last do not help to predict held-out "
         "games (gain in log loss +0.0001 ± 0.0020 per game).",
         "item 1 comes first, though not clearly, with a mean chance of 60 % against the others "
         "(90 % interval 50 to 70 %), ahead of item 2 with 55 %.",

@@ -131,8 +131,9 @@ def _share(verdict: Transitivity, lasting: str) -> str:
             f"{said}, and modelling them lowers the log loss of held-out games by "
             f"{with_error(gain, error)} per game."
         )
+    last = " that last" if lasting else ""  # those that come and go are in the ladder of models
     return (
-        f"{said}, and modelling more than that scale does not help to predict held-out games "
+        f"{said}, and effects of pairs{last} do not help to predict held-out games "
         f"(gain in log loss {with_error(gain, error, sign=True)} per game)."
     )
 
