@@ -7,6 +7,7 @@ a comma or a word that the sentence uses, it stands in quotation marks.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import isfinite
 from pathlib import PurePath
 
@@ -413,6 +414,23 @@ def cut_short(text: str, most: int) -> str:
         return text
     end = (most - 1) // 3
     return f"{text[: most - 1 - end].rstrip()}…{text[len(text) - end :].lstrip()}"
+
+
+def cut_apart(texts: Sequence[str], most: int) -> list[str]:
+    """Return texts of at most so many letters; like ones are cut about where they differ.
+
+    >>> cut_apart(["Llama-3.1-Nemotron-70B-Instruct", "Llama-3.1-Nemotron-51B-Instruct"], 16)
+    ['…tron-70B-I…ruct', '…tron-51B-I…ruct']
+    """
+    out = [cut_short(text, most) for text in texts]
+    for cut in {one for one in out if out.count(one) > 1}:
+        alike = [k for k, one in enumerate(out) if one == cut]
+        letters = enumerate(zip_longest(*(texts[k] for k in alike)))
+        differ = next((k for k, there in letters if len(set(there)) > 1), 0)
+        begin = max(differ - most // 3, 0)
+        for k in alike:
+            out[k] = f"…{cut_short(texts[k][begin:], most - 1)}"
+    return out
 
 
 def brief(name: str) -> str:
