@@ -498,7 +498,7 @@ def fit(
         can have, with a `By` for every covariate it was read with.
     law
         How results follow from margins: `Wins`, `Levels` or `Readings`; by default levels of
-        victory where the table has ties or margins, else wins.
+        victory where the table has ties or margins, as many as agree with who wins, else wins.
     edge
         Chance that every step of a cycle must exceed for the verdict to be "cycles"; another one
         can be asked of the answer, ``answer.transitivity(edge=0.55)``.
@@ -555,11 +555,13 @@ def fit(
     if isinstance(chosen, Term):
         chosen = Model((chosen,))
     check_model(chosen, table)
-    fine = Encoding.of(table)
     report("testing for cycles")
+    levels = None if table.margins is None else _levels_for(table, rng)
+    fine = Encoding.of(table, law=levels)
     counted = discount(table, fine, likeness(table, fine, rng=rng))
     evidence = examine(counted, fine, rng=rng)
-    encoding = Encoding.of(table, law=law, finest=n_moments(table, evidence.speed, law))
+    told = levels if law is None else law
+    encoding = Encoding.of(table, law=told, finest=n_moments(table, evidence.speed, told))
     if not encoding.sided and len(chosen.terms) > 1:
         chosen = chosen.without(Side)
     posterior = draw_posterior(
@@ -576,7 +578,7 @@ def fit(
         posterior=posterior,
         clock=table.clock,
         encoding=encoding,
-        story=tuple(tell(table, encoding, posterior)),
+        story=tuple(tell(table, encoding, posterior, levels if law is None else None)),
         source=table.report.source,
         seen=Seen.of(table),
         transitive=_judge(evidence, posterior, float(table.counts.sum())),
@@ -595,6 +597,12 @@ def fit(
         rng=rng,
     )
     return replace(answer, transitive=at_edge(answer.transitive, cycle))
+
+
+def _levels_for(table: Games, rng: int) -> Levels:
+    from intransit.analysis.levels import levels_for  # noqa: PLC0415  tables with margins only
+
+    return levels_for(table, rng=rng)
 
 
 def _placement(on: str | None, workers: int | None, keep: str | Path | None) -> "Placement | None":
@@ -632,10 +640,15 @@ def cyclic_share(posterior: Posterior, level: float) -> Summary:
     return Summary.of(values, float(values.mean()), level)
 
 
-def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
-    """Return what was fitted, and how, line by line."""
+def tell(
+    games: Games, encoding: Encoding, posterior: Posterior, levels: Levels | None = None
+) -> list[str]:
+    """Return what was fitted, and how, line by line; `levels` are those that agree with wins."""
     n = int(games.counts.sum())
     said = [f"{plural(n, 'game')} as {_outcomes(encoding)}."]
+    if levels is not None and levels.most < Levels().most:
+        so = "sizes of wins are left out" if levels.most == 1 else "fewer sizes are told apart"
+        said.append(f"How large a win is does not go with strength as winning does, so {so}.")
     if posterior.layout.seen.has_bare_rates:
         said = [f"{plural(n, 'win rate')}, each as one game."]
     told = posterior.layout.seen.counts.sum() / games.counts.sum()
@@ -648,6 +661,8 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
                 "Results of large weight vary as those of fewer games would, or consecutive games "
                 f"of a pair are alike, so that {total}"
             )
+        elif (games.counts > 1.0).any():
+            said.append(f"Results of a pair vary more than luck makes them, so that {total}")
         else:
             said.append(
                 f"Consecutive games of a pair are so alike that {total} If games are listed more "

@@ -56,6 +56,47 @@ def test_games_of_one_evening_count_for_fewer_the_more_they_share():
     assert 0.1 < little < much < 1.0
 
 
+def tallies(seed, *, noise=0.0, drift=0.0, patches=0.0):
+    """Weekly tallies of all pairs, 20 to 79 games each; what a week adds to a pair is its own."""
+    rng = np.random.default_rng([seed, 78])
+    scores, extra, rows = 0.5 * rng.normal(size=9), np.zeros((9, 9)), []
+    for week in range(26):
+        scores = scores + drift * rng.normal(size=9)
+        extra = extra + patches * rng.normal(size=(9, 9))
+        for i in range(9):
+            for j in range(i):
+                n = int(rng.integers(20, 80))
+                x = scores[i] - scores[j] + extra[i, j] + noise * rng.normal()
+                rows.append((i, j, rng.binomial(n, expit(x)) / n, 7.0 * week, n))
+    first, second, share, day, n = zip(*rows, strict=True)
+    return it.Games.from_arrays(first, second, share, day, counts=n)
+
+
+def test_tallies_that_vary_more_than_luck_count_for_fewer():
+    """With ρ = 0.35² / 4 two games of a tally are alike, and 50 tell as much as 20."""
+    for seed in range(3):
+        r = alike(tallies(seed, noise=0.35))
+        assert r == pytest.approx(0.026, abs=0.01)
+        games = tallies(seed, noise=0.35)
+        counted = discount(games, Encoding.of(games), r).counts.sum() / games.counts.sum()
+        assert 0.3 < counted < 0.55
+
+
+@pytest.mark.parametrize("kind", [{}, {"drift": 0.1}, {"drift": 0.4}, {"patches": 0.2}])
+def test_tallies_that_follow_strengths_and_matchups_count_in_full(kind):
+    for seed in range(3):
+        assert alike(tallies(seed, **kind)) == 0.0
+
+
+def test_a_week_of_its_own_is_no_change():
+    """Items stand still; tallies taken for independent games make them seem to change."""
+    for seed in range(3):
+        answer = it.fit(tallies(seed, noise=0.35), effective=30, seconds=20)
+        assert not any(item.sure for item in answer.changes().items)
+        assert any("vary more than luck" in line for line in answer.story)
+        assert not any("copies" in line for line in answer.story)
+
+
 def test_other_games_count_in_full():
     """Strengths that drift, and matchups, are shared by other series too: 0 of 40 tables."""
     for seed in range(10):

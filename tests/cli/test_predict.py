@@ -271,6 +271,19 @@ def test_on_a_narrow_page_drawings_give_way_to_names(call, kept, monkeypatch):
     assert "item 3" in narrow
 
 
+def test_columns_are_explained_where_they_are_shown(call, kept, monkeypatch, tmp_path):
+    """Nor does one long name take rating and range away from all others."""
+    assert "Rating: an average item" in call("rank", kept / "games.intransit").out
+    monkeypatch.setenv("COLUMNS", "50")
+    assert "Rating:" not in call("rank", kept / "games.intransit").out
+    monkeypatch.setenv("COLUMNS", "120")
+    games = Games.from_arrays(["a" * 150, "b"] * 20, ["b", "c"] * 20, [1, 1, 0, 1] * 10)
+    fit(games, effective=10).save(tmp_path / "long.intransit")
+    out = call("rank", tmp_path / "long.intransit").out
+    assert "rating" in out.splitlines()[0]
+    assert out.replace("\n", "").count("a") >= 150
+
+
 def test_the_ends_of_a_narrow_scale_differ():
     """Where all strengths are about a half, "50 %" at both ends would say nothing."""
     for low, high, ends in ((0.499, 0.502, "49.9 % 50.2 %"), (0.494, 0.504, "49.4 % 50.4 %")):

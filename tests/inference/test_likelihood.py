@@ -12,7 +12,7 @@ from scipy.special import expit
 import intransit as it
 from intransit.data.cells import Rows, collapse_rows, merge_cells
 from intransit.inference.cell_kernels import ordered_terms
-from intransit.inference.likelihood import CellLoss, Law, first_law
+from intransit.inference.likelihood import CellLoss, Ends, Law, first_law
 
 seeds = st.integers(0, 10**6)
 
@@ -253,3 +253,14 @@ def test_updates_refuse_levels_and_sides_that_the_fit_has_no_place_for():
         path.update(it.Timeline.from_arrays([0], [1], [1]))
     with pytest.raises(it.InputError, match="whole numbers"):
         path.update(it.Timeline.from_arrays([0], [1], [0.5], sides=[0]))
+
+
+def test_cuts_of_ties_alone_grow_without_overflow():
+    """Where nothing but ties occurred, the best cut is far out."""
+    rows = Rows(np.zeros(4), np.array([[0, 1]] * 4), np.zeros(4), np.ones(4))
+    ends = Ends(collapse_rows(rows, 2, shares=False, levels=True), np.zeros(1), 1)
+    with np.errstate(over="raise", divide="raise", invalid="raise"):
+        value, gradient, hessian = ends.terms(np.array([800.0]))
+    assert value == pytest.approx(0.0, abs=1e-12)
+    assert np.abs(gradient).max() < 1e-12
+    assert np.isfinite(hessian).all()

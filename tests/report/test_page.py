@@ -18,6 +18,7 @@ import pytest
 from intransit.report.page import STILL, write_page
 from intransit.report.page.blocks import (
     count,
+    draw_leaders,
     drawn_first,
     estimate,
     p_value,
@@ -67,6 +68,16 @@ def embedded(page):
 
 def unpacked(text):
     return np.frombuffer(base64.b64decode(text), dtype="<u2") / 10_000
+
+
+def test_names_that_differ_in_the_middle_are_told_apart_in_the_first_picture():
+    """Cut in the usual way, both would be "meta-llama/Ll…struct"."""
+    names = [f"meta-llama/Llama-3.1-Nemotron-{size}B-Instruct" for size in (70, 51)]
+    standings = build_findings().standings
+    two = [replace(one, name=name) for one, name in zip(standings, names, strict=False)]
+    picture = draw_leaders(two)
+    assert "70B" in picture
+    assert "51B" in picture
 
 
 def test_the_same_findings_give_the_same_page():

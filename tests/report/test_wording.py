@@ -9,7 +9,7 @@ import pytest
 
 import intransit as it
 from intransit.analysis.cycles import Cycles, ItemCycle, Ranking, Share
-from intransit.analysis.standings import Changes, ItemChange, Standing
+from intransit.analysis.standings import Changes, ItemChange, MatchupChange, Standing
 from intransit.report import gather
 from intransit.report.page import write_page
 from intransit.report.wording import brief, cut_short, sentences, tell_facts
@@ -93,7 +93,7 @@ def test_cycles_without_one_that_is_sure(answer):
     judge = judged(answer, "cycles", gain=-0.001)
     only = replace(RANKING, equilibrium=(Share("item 2", 0.98, 0.9, 1.0, 1.0),))
     said = sentences(judge, cycles_of(), only, None, LEADERS)
-    assert "does not help to predict held-out games" in said[0]
+    assert "do not help to predict held-out games" in said[0]
     assert said[1].startswith("No single cycle is certain enough to be listed; by the estimates")
     assert said[2] == (
         "Even so one item is likely the best: item 2, with 98 % of the mixture that nothing beats "
@@ -131,7 +131,7 @@ def test_no_evidence_in_words(answer):
     said = sentences(judge, cycles_of(), RANKING, changes_of(), LEADERS)
     assert said == (
         "A single scale leaves 0.4 % of the lasting differences between items unexplained (90 % "
-        "interval 0 to 41 %), and modelling more than that scale does not help to predict held-out "
+        "interval 0 to 41 %), and effects of pairs that last do not help to predict held-out "
         "games (gain in log loss +0.0001 ± 0.0020 per game).",
         "item 1 comes first, though not clearly, with a mean chance of 60 % against the others "
         "(90 % interval 50 to 70 %), ahead of item 2 with 55 %.",
@@ -140,6 +140,23 @@ def test_no_evidence_in_words(answer):
     nothing = judged(answer, "no evidence", share=0.0, share_low=0.0, share_high=0.0)
     told = sentences(nothing, cycles_of(), RANKING, changes_of(), LEADERS)[0]
     assert told.startswith("A single scale explains all of the lasting differences")
+
+
+def test_matchups_that_changed_are_told_beside_items(answer):
+    """Where who counters whom is reversed, nobody need become stronger."""
+    judge = judged(answer, "no evidence")
+    pairs = tuple(
+        MatchupChange(f"item {k}", "item 9", 0.3 - 0.1 * k, 0.05, 0.5, 0.99, k < 2)
+        for k in range(3)
+    )
+    for n, words in ((2, "matchups changed, most surely"), (1, "one matchup changed:")):
+        changes = replace(changes_of(), matchups=pairs[2 - n :])
+        told = sentences(judge, cycles_of(), RANKING, changes, LEADERS)[2]
+        which = "item 0 against item 9 (+30.0" if n == 2 else "item 1 against item 9 (+20.0"
+        assert told == (
+            "From 2025-01-01 to 2025-04-30, no item clearly changed in strength; beyond strengths "
+            f"{words} {which} percentage points)."
+        )
 
 
 def test_who_leads_is_said_as_surely_as_it_is_known(answer):

@@ -70,7 +70,9 @@ DENSE_LIMIT = 1_000  # unknowns
 ACCURACY = 1e-2  # of a solve: far below the noise that goes through it
 EXACT = 1e-5  # of one that others are measured by: p values are the same to three digits at 1e-7
 MOST_LEVERAGE = 0.9
-ALIKE_GAMES = 0.1  # correlation of the games of a series, above which they count for fewer
+# Correlation of the games of a series above which they count for fewer; less where a series is so
+# long that it would still tell less, by this much, than as many independent games.
+ALIKE_GAMES, TELLS_LESS = 0.1, 0.15
 SURELY = 3.0  # standard errors by which it must be above
 FEW_TOGETHER = 0.02  # of the games, in series of several: so few hardly count, and cost a fit
 MOST_DIGITS = 4  # of shares that were rounded
@@ -190,9 +192,8 @@ def sums(groups: IntArray, values: FloatArray, n: int = 0) -> FloatArray:  # (n_
     return np.asarray(np.bincount(groups, values, n), dtype=np.float64)
 
 
-def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> ScoredRows:
-    """Fit scores, as the smaller item of each pair sees every row."""
-    path = smooth(
+def _scores(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> Trajectory:
+    return smooth(
         encoding.timeline(table),
         n_factors=0,
         scores=True,
@@ -201,6 +202,11 @@ def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> Scor
         pair_scale=0.0,
         rng=rng,
     )
+
+
+def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> ScoredRows:
+    """Fit scores, as the smaller item of each pair sees every row."""
+    path = _scores(table, encoding, drifts=drifts, rng=rng)
     n = max(table.n_items, 2)
     folded, sign = fold_pairs(np.column_stack([table.first, table.second]), n)
     keys, pair = np.unique(folded, return_inverse=True)
@@ -210,6 +216,17 @@ def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> Scor
     sides = sign * table.sides if encoding.sided and table.sides is not None else None
     terms = _terms(table, encoding, path, sign, sides, margins)
     return ScoredRows(path, pairs, pair, times, margins, sides, *terms)
+
+
+def still_margins(
+    games: Games, encoding: Encoding, asked: Games, *, rng: int = 0
+) -> FloatArray:  # (n_rows,) of `asked`
+    """Return margins of other games of the same items, sides included, by scores of these."""
+    path = _scores(games, encoding, drifts=False, rng=rng)
+    margins = path.margin(asked.first, asked.second, encoding.moments(asked.times))
+    if not encoding.sided or asked.sides is None:
+        return margins
+    return np.asarray(margins + path.law.advantage * asked.sides)
 
 
 def series_of(games: Games) -> IntArray | None:  # (n_rows,)
@@ -254,9 +271,11 @@ def likeness(games: Games, encoding: Encoding, *, rng: int = 0) -> float:
 
     The correlation of what scores that stand still leave of two games of a series, less what they
     share with other series: those of the same pair before and after, and twice those of one of the
-    two items against others, which is what drifting strengths give.  0 unless it is clearly above a
-    tenth.  Games that are listed again, and games of one match, are so alike that a model of
-    independent games takes them for strengths and matchups that leap from day to day.
+    two items against others, which is what drifting strengths give.  What a walk shares falls in a
+    straight line with time: so of a pair it is what the next series shares, and as much again as
+    the one after it shares less.  0 unless it is clearly so large that it matters.  Games that are
+    listed again, games of one match, and weekly tallies that vary more than luck does, are so alike
+    that a model of independent games takes them for strengths and matchups that leap.
     """
     table = _prepared(games)
     series = series_of(table)
@@ -276,30 +295,35 @@ def likeness(games: Games, encoding: Encoding, *, rng: int = 0) -> float:
     when = np.full(n_series, np.inf)
     np.minimum.at(when, series, table.times)
     pair = fitted.pairs[pair_of]  # (n_series, 2)
-    here, there = _next_to(pair_of, pair_of, when)
-    again = left[here] * left[there], size[here] * size[there]
+    again, after = (
+        (left[here] * left[there], size[here] * size[there])
+        for here, there in (_next_to(pair_of, pair_of, when, steps) for steps in (1, 2))
+    )
     both, numbers = np.concatenate([pair[:, 0], pair[:, 1]]), np.tile(np.arange(n_series), 2)
     here, there = _next_to(both, numbers, np.tile(when, 2))
     seen = np.concatenate([left, -left])  # as each of the two items sees it
     others = pair_of[numbers[here]] != pair_of[numbers[there]]
     here, there = here[others], there[others]
     beside = seen[here] * seen[there], size[numbers[here]] * size[numbers[there]]
-    (alike, error), (same, same_error), (near, near_error) = (
-        _ratio(*of) for of in (within, again, beside)
+    (alike, error), (same, same_error), (later, _), (near, near_error) = (
+        _ratio(*of) for of in (within, again, after, beside)
     )
-    shared = max(same, 2.0 * near, 0.0)
+    falls = max(same - later, 0.0) if len(after[0]) else 0.0
+    shared = max(same + falls, 2.0 * near, 0.0)
     beyond = alike - shared
     doubt = np.sqrt(error**2 + max(same_error, 2.0 * near_error) ** 2)
-    return float(min(beyond, 1.0)) if beyond - SURELY * doubt > ALIKE_GAMES else 0.0
+    others = float(np.sum(played**2) / np.sum(played)) - 1.0  # games beside one, in its series
+    least = min(ALIKE_GAMES, TELLS_LESS / others) if others > 0.0 else ALIKE_GAMES
+    return float(min(beyond, 1.0)) if beyond - SURELY * doubt > least else 0.0
 
 
 def _next_to(
-    owner: IntArray, number: IntArray, when: FloatArray
+    owner: IntArray, number: IntArray, when: FloatArray, steps: int = 1
 ) -> tuple[IntArray, IntArray]:  # (n,) each
-    """Return places of what follows each other in time, of one owner each."""
+    """Return places of what follows each other in time, so many steps on, of one owner each."""
     order = np.lexsort((number, when, owner))
-    follows = np.flatnonzero(owner[order[1:]] == owner[order[:-1]])
-    return order[follows], order[follows + 1]
+    follows = np.flatnonzero(owner[order[steps:]] == owner[order[:-steps]])
+    return order[follows], order[follows + steps]
 
 
 def _ratio(products: FloatArray, sizes: FloatArray) -> tuple[float, float]:

@@ -126,7 +126,7 @@ class Transitivity:
     ]
     gain: Annotated[
         float | None,
-        "In log loss a held-out game, from all that no single scale explains; None where "
+        "In log loss a held-out game, from what lasts beyond a single scale; None where "
         "there are too few games to hold some back.",
     ]
     gain_error: Annotated[float | None, "Its standard error; None with it."]
@@ -228,7 +228,7 @@ class Transitivity:
         )
         if self.gain is not None and self.gain_error is not None:
             lines.append(
-                "Gain in log loss of held-out games from what no single scale explains: "
+                "Gain in log loss of held-out games from what lasts beyond a single scale: "
                 f"{with_error(self.gain, self.gain_error, sign=True)}."
             )
         lines.append(

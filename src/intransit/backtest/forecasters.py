@@ -200,7 +200,13 @@ class FittedModel:
     def _draw(self, games: Games) -> None:
         model = model_for(games) if self.model is None else self.model
         # How fast scores move is not known here, and more moments than needed cost only time.
-        self.encoding, self.names = Encoding.of(games, finest=MOST_MOMENTS), games.names
+        levels = None
+        if games.margins is not None:
+            from intransit.analysis.levels import levels_for  # noqa: PLC0415  not for every table
+
+            levels = levels_for(games)
+        self.encoding = Encoding.of(games, law=levels, finest=MOST_MOMENTS)
+        self.names = games.names
         if not self.encoding.sided and len(model.terms) > 1:
             model = model.without(Side)
         self.alike = likeness(games, self.encoding)

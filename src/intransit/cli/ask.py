@@ -25,13 +25,13 @@ from intransit.cli.inputs import (
     open_answer_at,
 )
 from intransit.cli.output import (
-    MEANING,
     Output,
     bar,
     chosen,
     facts,
     grid,
     heading,
+    meaning,
     ranking,
     working,
 )
@@ -290,10 +290,11 @@ def rank(
         raise InputError(f"--since {since}: no item was compared then or later.")
     rows = [asdict(standing) for standing in standings]
     data = {"at": when or None, "level": level, "standings": rows}
-    output.show(data, rows, lambda c: c.print(ranking(standings, level, c.width)))
+    table = ranking(standings, level, output.console.width)
+    output.show(data, rows, lambda c: c.print(table))
     if not output.for_machines:
         shown = f"{len(standings)} of {total} items" if len(standings) < total else f"{total} items"
-        told = MEANING.format(where=tell_where(answer), level=percent(level))
+        told = meaning(table, level, tell_where(answer))
         if answer.model.is_cyclic and answer.transitive.verdict != "no evidence":
             do = "do" if answer.transitive.has_cycles else "need"
             told += f" Pairs {do} not all follow this order; `intransit matrix` shows them."

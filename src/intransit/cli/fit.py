@@ -40,12 +40,12 @@ from intransit.cli.inputs import (
     refuse_table,
 )
 from intransit.cli.output import (
-    MEANING,
     Output,
     chosen,
     facts,
     grid,
     heading,
+    meaning,
     ranking,
     visible,
     working,
@@ -283,10 +283,11 @@ def _draw_fit(console: Console, answer: Answer, standings: list[Standing], where
     lines.append(("cycles", answer.transitive.sentence))
     console.print(facts(lines))
     console.print()
-    console.print(ranking(standings[:SHOWN], LEVEL, console.width))
+    table = ranking(standings[:SHOWN], LEVEL, console.width)
+    console.print(table)
     best = f"The {SHOWN} best of {answer.n_items} items. " if answer.n_items > SHOWN else ""
-    meaning = best + MEANING.format(where=tell_where(answer), level=percent(LEVEL))
-    for line in (meaning, *tell_unmixed(answer), *tell_strangers(answer)):
+    told_of_columns = best + meaning(table, LEVEL, tell_where(answer))
+    for line in (told_of_columns, *tell_unmixed(answer), *tell_strangers(answer)):
         console.print(visible(line), style="dim", soft_wrap=True)
 
 

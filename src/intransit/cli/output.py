@@ -34,11 +34,12 @@ BAR = 20  # characters of a bar
 NUMBERS, DATE, MORE = 46, 13, 20
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 LINE, POINT, HALF = "─", "●", "┊"
-MEANING = (
-    "Wins: mean probability of beating each of the others, a tie as half{where}. Rating: an "
-    "average item has 1500; one with 400 points more beats it 10 times out of 11. Range: {level} "
-    "interval of the rank."
+WINS = "Wins: mean probability of beating each of the others, a tie as half{where}."
+RATING_AND_RANGE = (
+    " Rating: an average item has 1500; one with 400 points more beats it 10 times out of 11. "
+    "Range: {level} interval of the rank."
 )
+LONGEST_NAME = 40  # letters of a name that others make room for; longer ones take several lines
 NARROW = 0.05  # scale of shares whose ends have a digit more
 WIDE = 120  # columns, where the output is no terminal and nothing is cut off to fit
 Row = Mapping[str, object]
@@ -139,7 +140,7 @@ def ranking(standings: Sequence["Standing"], level: float, width: int) -> Table:
     digits = int(high - low < NARROW)
     least, most = percent(low, digits), percent(high, digits)
     scale = least.ljust(BAR - len(most)) + most
-    longest = max(len(visible(one.name)) for one in standings)
+    longest = min(max(len(visible(one.name)) for one in standings), LONGEST_NAME)
     room = width - longest - NUMBERS - (DATE if dated else 0)
     drawn, whole = room >= MORE + BAR, room >= MORE
     columns = {
@@ -170,6 +171,12 @@ def ranking(standings: Sequence["Standing"], level: float, width: int) -> Table:
     for column in table.columns[3 if whole else 2 :]:
         column.no_wrap = True
     return table
+
+
+def meaning(table: Table, level: float, where: str) -> str:
+    """Say what the columns of a table of standings are, of those that there was room for."""
+    whole = any(column.header == "rating" for column in table.columns)
+    return (WINS + whole * RATING_AND_RANGE).format(where=where, level=percent(level))
 
 
 def whiskers(low: float, middle: float, high: float, least: float, most: float) -> str:

@@ -292,7 +292,7 @@ class Ends:
         often, rows = self.often[seen], self.widths[seen]
         width = rows @ cuts
         value -= float(often @ np.log(-np.expm1(-width)))
-        odds = 1.0 / np.expm1(width)
+        odds = np.exp(-width) / -np.expm1(-width)
         gradient -= rows.T @ (often * odds)
         hessian = np.diag(diagonal) + (rows.T * (often * odds * (1.0 + odds))) @ rows
         return value, gradient, hessian

@@ -7,6 +7,7 @@ a comma or a word that the sentence uses, it stands in quotation marks.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import isfinite
 from pathlib import PurePath
 
@@ -131,8 +132,9 @@ def _share(verdict: Transitivity, lasting: str) -> str:
             f"{said}, and modelling them lowers the log loss of held-out games by "
             f"{with_error(gain, error)} per game."
         )
+    last = " that last" if lasting else ""  # those that come and go are in the ladder of models
     return (
-        f"{said}, and modelling more than that scale does not help to predict held-out games "
+        f"{said}, and effects of pairs{last} do not help to predict held-out games "
         f"(gain in log loss {with_error(gain, error, sign=True)} per game)."
     )
 
@@ -260,6 +262,7 @@ def _changed(answer: FittedTable, changes: Changes | None) -> str:
     sure = [item for item in changes.items if item.sure]
     span = f"from {changes.since} to {changes.until}"
     among = "" if answer.part is None else " among those shown"
+    matchups = _changed_matchups(changes)
     if not sure:
         if not answer.model.moves:
             return f"{STILL[:1].lower()}{STILL[1:]}"
@@ -270,7 +273,8 @@ def _changed(answer: FittedTable, changes: Changes | None) -> str:
             )
         n = len(changes.items)
         of = f", of the {n:,} compared about both" if n < answer.n_items else ""
-        return f"{span}, no item clearly changed{among}{of}."
+        what = " in strength" if matchups else ""
+        return f"{span}, no item clearly changed{what}{among}{of}{matchups}."
     moved = [signed(100 * item.change, 1) for item in sure[:NAMED]]
     moved[0] += " percentage points in mean win chance"
     named = [f"{brief(item.name)} ({by})" for item, by in zip(sure, moved, strict=False)]
@@ -279,7 +283,18 @@ def _changed(answer: FittedTable, changes: Changes | None) -> str:
     surest = ", most surely " if n > NAMED else ": "
     apart = answer.encoding.loss != "squared" and np.median(answer.posterior.widths[:, 0])
     certain = CERTAIN if apart > EXTREME else ""
-    return f"{span}, {who}{among}{surest}{and_list(named)}.{certain}"
+    return f"{span}, {who}{among}{surest}{and_list(named)}{matchups}.{certain}"
+
+
+def _changed_matchups(changes: Changes) -> str:
+    """Return which matchups changed beyond strengths; nothing where none clearly did."""
+    sure = [one for one in changes.matchups if one.sure]
+    if not sure:
+        return ""
+    best, several = sure[0], len(sure) > 1
+    which = "matchups changed, most surely" if several else "one matchup changed:"
+    by = f"{signed(100 * best.change, 1)} percentage points"
+    return f"; beyond strengths {which} {brief(best.first)} against {brief(best.second)} ({by})"
 
 
 def tell_facts(
@@ -399,6 +414,23 @@ def cut_short(text: str, most: int) -> str:
         return text
     end = (most - 1) // 3
     return f"{text[: most - 1 - end].rstrip()}…{text[len(text) - end :].lstrip()}"
+
+
+def cut_apart(texts: Sequence[str], most: int) -> list[str]:
+    """Return texts of at most so many letters; like ones are cut about where they differ.
+
+    >>> cut_apart(["Llama-3.1-Nemotron-70B-Instruct", "Llama-3.1-Nemotron-51B-Instruct"], 16)
+    ['…tron-70B-I…ruct', '…tron-51B-I…ruct']
+    """
+    out = [cut_short(text, most) for text in texts]
+    for cut in {one for one in out if out.count(one) > 1}:
+        alike = [k for k, one in enumerate(out) if one == cut]
+        letters = enumerate(zip_longest(*(texts[k] for k in alike)))
+        differ = next((k for k, there in letters if len(set(there)) > 1), 0)
+        begin = max(differ - most // 3, 0)
+        for k in alike:
+            out[k] = f"…{cut_short(texts[k][begin:], most - 1)}"
+    return out
 
 
 def brief(name: str) -> str:

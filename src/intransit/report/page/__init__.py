@@ -574,7 +574,7 @@ def _numbers(verdict: Transitivity) -> str:
         Fact(
             "Gain in log loss",
             gain,
-            "per held-out game, from modelling more than a single scale; with its standard error",
+            "per held-out game, from effects of pairs that last; with its standard error",
         ),
         Fact(
             "Detectable share",

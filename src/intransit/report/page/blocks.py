@@ -32,7 +32,7 @@ from intransit.analysis.cycles import ItemCycle
 from intransit.analysis.standings import Standing
 from intransit.arrays import FloatArray
 from intransit.report import Disc, Findings
-from intransit.report.wording import cut_short
+from intransit.report.wording import cut_apart, cut_short
 
 NO_BREAK = "\u00a0"
 LONG = 24  # letters from which a name may be cut by the layout, and so gets a title
@@ -67,6 +67,11 @@ def name(value: str) -> str:
 def shorten(value: str, most: int) -> str:
     """Return at most `most` letters of a text, without what would reverse or break it."""
     return cut_short(REVERSING.sub("", clean(value)), most)
+
+
+def shorten_all(values: Sequence[str], most: int) -> list[str]:
+    """Return the same of several texts that stand beside each other, none like another."""
+    return cut_apart([REVERSING.sub("", clean(value)) for value in values], most)
 
 
 def percent(share: float, digits: int = 0) -> str:
@@ -346,7 +351,8 @@ def strength_ends(standings: Sequence[Standing]) -> tuple[float, float]:
 def draw_leaders(standings: Sequence[Standing]) -> str:
     """Return the first items with the intervals of their strengths, on one scale of chances."""
     low, high = strength_ends(standings)
-    left, wide, row = 152, 390, 24
+    left, wide, row = 168, 390, 24
+    labels = shorten_all([one.name for one in standings], 20)
     deep = row * len(standings) + 22
 
     def across(share: float) -> str:
@@ -366,7 +372,7 @@ def draw_leaders(standings: Sequence[Standing]) -> str:
         y = near(row * (place + 0.5) + 4)
         parts.append(
             f'<text class="label" x="{left - 8}" y="{y}" dy="4" text-anchor="end">'
-            f"{plain(shorten(one.name, 20))}</text>"
+            f"{plain(labels[place])}</text>"
             f'<path class="whisker" d="M{across(one.low)} {y}H{across(one.high)}"/>'
             f'<circle class="dot" cx="{across(one.strength)}" cy="{y}" r="4"/>'
         )
@@ -508,9 +514,9 @@ def draw_matrix(findings: Findings) -> str:
                 for i, j in zip(rows, columns, strict=True)
             )
             parts.append(f'<path class="h{step}" d="{cells}"/>')
-    for place, full in enumerate(findings.names):
+    for place, label in enumerate(shorten_all(findings.names, 18)):
         middle = near(margin + side * (place + 0.5))
-        text = plain(shorten(full, 18))
+        text = plain(label)
         parts.append(
             f'<text class="label" x="{margin - 6}" y="{middle}" dy="4" text-anchor="end">{text}'
             f'</text><text class="label" transform="translate({middle} {margin - 6}) rotate(-90)" '
