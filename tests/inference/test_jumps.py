@@ -6,9 +6,15 @@ from scipy.stats import geninvgauss, invgauss, kstest, norminvgauss
 
 import intransit as it
 from intransit.errors import InputError
-from intransit.inference.path_kernels import pace_ahead, pace_between, seed_of
 from intransit.inference.scale_kernels import half_cauchy
-from intransit.inference.walk_kernels import _jumps_density, draw_inverse_gaussian, draw_jumps
+from intransit.inference.walk_kernels import (
+    _jumps_density,
+    draw_inverse_gaussian,
+    draw_jumps,
+    pace_ahead,
+    pace_between,
+    seed_of,
+)
 from tests.inference.test_paths import read
 
 FALSE_ALARM = 1e-4  # of each test of a law in this file

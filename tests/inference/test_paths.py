@@ -12,18 +12,17 @@ from intransit.datasets import simulate_games
 from intransit.inference import sampling
 from intransit.inference.path_kernels import (
     CellEntries,
-    Sizes,
     Starts,
     Weighed,
     draw_numbers,
     gather_numbers,
     items_kernel,
     number_evidence,
-    read_paths,
 )
 from intransit.inference.paths import link
 from intransit.inference.posterior import around
 from intransit.inference.sampling import Effort, sample
+from intransit.inference.walk_kernels import Sizes, read_paths
 from tests.inference.worlds import WORLDS, draw_case, observe
 
 N_DRAWS = 20_000

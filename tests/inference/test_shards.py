@@ -11,7 +11,6 @@ from intransit.data.cells import Rows, collapse_rows
 from intransit.errors import InputError
 from intransit.inference.joint_problem import Columns, Rise, Scales
 from intransit.inference.observations import Observations
-from intransit.inference.path_kernels import keyed_normals
 from intransit.inference.sampling import Effort
 from intransit.inference.shards import folder as folders
 from intransit.inference.shards.folder import (
@@ -31,6 +30,7 @@ from intransit.inference.shards.workers import (
 )
 from intransit.inference.table_posterior import draw_posterior
 from intransit.inference.trajectory import solve_timeline
+from intransit.inference.walk_kernels import keyed_normals
 from intransit.model import Model, Scores, Wins
 
 N_ITEMS, N_MOMENTS = 60, 8

@@ -18,7 +18,9 @@ from intransit.arrays import FloatArray, IntArray, slices, spread_out
 from intransit.checks import as_number
 from intransit.errors import InputError
 from intransit.inference.observations import Observations
-from intransit.inference.path_kernels import (
+from intransit.inference.paths import Layout, Numbers, Paths
+from intransit.inference.sampling import Draws, Mixing
+from intransit.inference.walk_kernels import (
     Matchups,
     Sizes,
     expected_chances,
@@ -27,8 +29,6 @@ from intransit.inference.path_kernels import (
     pair_margins,
     read_paths,
 )
-from intransit.inference.paths import Layout, Numbers, Paths
-from intransit.inference.sampling import Draws, Mixing
 from intransit.model.laws import OutcomeLaw, boundaries, expected_results
 from intransit.model.terms import By, PairEffects, Scores, Side
 from intransit.study import connected

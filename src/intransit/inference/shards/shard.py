@@ -32,7 +32,6 @@ from intransit.inference.joint_starts import ROUGHLY
 from intransit.inference.laplace import ROUNDS, Laplace, hold_along_gauge
 from intransit.inference.likelihood import CellLoss, Law, far, first_cuts
 from intransit.inference.newton import Descent, solve_joint
-from intransit.inference.path_kernels import keyed_normals
 from intransit.inference.shards.folder import (
     Progress,
     Question,
@@ -44,6 +43,7 @@ from intransit.inference.shards.folder import (
     write_arrays,
     write_progress,
 )
+from intransit.inference.walk_kernels import keyed_normals
 from intransit.inference.weighted_program import pull
 from intransit.inference.weighted_solvers import N_POWERS
 from intransit.kernels import add_rows, dot
