@@ -40,7 +40,6 @@ from intransit.inference.shards.workers import (
     RayWorkers,
     ShardedSolver,
     Workers,
-    free_messages_at_once,
 )
 from intransit.tasks import open_ray
 
@@ -148,7 +147,6 @@ def solve(n: int, r: int, on: str, out: str) -> dict[str, Any]:
         folder = Path(place)
         question = write(folder, n, r, 1 if on == "here" else WORKERS)
         if on == "ray":
-            free_messages_at_once()
             open_ray("ray", WORKERS)
         began = time.perf_counter()
         workers: Workers = LocalWorkers(folder) if on == "here" else RayWorkers(folder)
@@ -259,7 +257,6 @@ def margins(solver: ShardedSolver, n_items: int) -> FloatArray:
 def kills(n: int) -> None:
     """Kill a worker at random moments of a solve, time and again, and compare the answers."""
     rng = random.Random(0)
-    free_messages_at_once()
     open_ray("ray", WORKERS)
     rows = []
     for name, r in KINDS.items():

@@ -40,7 +40,7 @@ def one_thread(function: Callable[P, R]) -> Callable[P, R]:
     return limited
 
 
-STORE = 500_000_000  # bytes of the object store of a Ray started here: messages of a few rounds
+STORE = 500_000_000  # bytes of the object store of a Ray started here: what programs return
 PATIENCE = 10.0  # seconds that a cluster has to answer
 LOOK = 0.5  # seconds after which a worker looks whether the one who started it is still there
 

@@ -22,6 +22,7 @@ from intransit.inference.shards.folder import (
     write_shards,
 )
 from intransit.inference.shards.workers import (
+    ActorMeeting,
     LocalWorkers,
     Placement,
     ShardedSolver,
@@ -290,6 +291,32 @@ def test_messages_have_a_row_of_a_block_at_most_and_known_exposures_are_not_sent
     letters = solver.workers.letters
     assert max(shape[0] for letter in letters for shape in letter if shape) == n_columns
     assert max(map(len, letters)) == (1 if name == "scores" else 2)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_letters_arrive_as_they_were_on_one_machine_and_on_two(apart):
+    meetings = [ActorMeeting(k, 2, "", "word") for k in range(2)]
+    stranger = ActorMeeting(1, 2, "", "another word")
+    addresses = [(*m.address[:2], f"{k}" if apart else "") for k, m in enumerate(meetings)]
+    for k, meeting in enumerate(meetings):
+        meeting.address = addresses[k]
+    for meeting in (stranger, *meetings):
+        meeting.begin(1, addresses)
+    for turn in range(4):
+        for k, meeting in enumerate(meetings):
+            rows = meeting.room(1 - k, 0, (10_000, 2))
+            assert (rows.base is None) == apart
+            rows[:] = 10 * turn + k
+            meeting.give([[np.arange(turn), rows]] * 2)
+        for meeting in meetings:
+            for k, (few, rows) in enumerate(meeting.take_all()):
+                np.testing.assert_array_equal(few, np.arange(turn))
+                assert rows.shape == (10_000, 2)
+                assert (rows == 10 * turn + k).all()
+    for meeting in meetings:
+        meeting.stop(1)
+        with pytest.raises(WorkerLostError):
+            meeting.take_all()
 
 
 class Stopping(LocalWorkers):

@@ -231,10 +231,25 @@ def write_arrays(place: Path, arrays: Mapping[str, Any]) -> None:
 
 def read_arrays(place: Path) -> dict[str, Any]:
     """Return arrays that were written."""
+    with np.load(_there(place)) as kept:
+        return {name: kept[name] for name in kept.files}
+
+
+def write_over(place: Path, array: FloatArray) -> None:
+    """Write an array over one of the same size, which need not be found new room on disk."""
+    with place.open("r+b" if place.exists() else "wb") as file:
+        file.write(array.data)
+
+
+def read_array(place: Path) -> FloatArray:
+    """Return an array that was written."""
+    return np.fromfile(_there(place))
+
+
+def _there(place: Path) -> Path:
     if not place.exists():
         raise InputError(f"{place} is gone; give keep another folder, or remove this one.")
-    with np.load(place) as kept:
-        return {name: kept[name] for name in kept.files}
+    return place
 
 
 def fingerprint(value: Any) -> str:

@@ -35,12 +35,12 @@ from intransit.inference.newton import Descent, solve_joint
 from intransit.inference.shards.folder import (
     Progress,
     Question,
-    read_arrays,
+    read_array,
     read_cells,
     read_facts,
     read_progress,
     read_rise,
-    write_arrays,
+    write_over,
     write_progress,
 )
 from intransit.inference.walk_kernels import keyed_normals
@@ -58,8 +58,6 @@ OF_CELLS, OF_STRENGTHS, OF_EXPOSURES, OF_PAIRS, OF_STARTS = range(5)
 class Meeting:
     """How a shard meets the others, whichever way messages go."""
 
-    copies = False  # whether what was sent may be written over at once
-
     def __init__(self, number: int, n_shards: int) -> None:
         self.number, self.n_shards, self.n_sent = number, n_shards, 0  # bytes
 
@@ -74,15 +72,19 @@ class Meeting:
 
     def total(self, value: Any) -> Any:
         """Return the sum of what all have, added up in the same order everywhere."""
-        self.give([value] * self.n_shards)
-        first, *others = self.take_all()
-        return sum(others, first)
+        self.give([[np.asarray(value)]] * self.n_shards)
+        (first,), *others = self.take_all()
+        return sum((other for (other,) in others), first)
 
-    def give(self, sent: list[Any]) -> None:
-        """Send something to every shard."""
+    def room(self, q: int, k: int, shape: tuple[int, ...]) -> FloatArray:  # noqa: ARG002
+        """Return room for the k-th array of the next letter to shard q."""
+        return np.empty(shape)
+
+    def give(self, sent: list[list[Any]]) -> None:
+        """Send arrays to every shard."""
         raise NotImplementedError
 
-    def take_all(self) -> list[Any]:
+    def take_all(self) -> list[list[Any]]:
         """Return what every shard has sent to this one, its own included, once it is there."""
         raise NotImplementedError
 
@@ -172,12 +174,11 @@ class ShardProblem(Joint):
         for begin in range(0, width, most):  # of a block one row at a time: messages stay small
             here = slice(begin, begin + most)
             guests = [
-                [one[halo.held[q], here] for one, halo in zip(flat, halos, strict=True)]
+                [self._copy(k, q, one[halos[k].held[q], here]) for k, one in enumerate(flat)]
                 for q in shards
             ]
-            if not self.shard.exchange.copies:
-                guests = [[rows.copy() for rows in letter] for letter in guests]
             taken = self.shard.exchange.swap(guests)
+            del guests
             if begin == 0:  # while messages are on their way
                 for one, halo, to in zip(flat, halos, own, strict=True):
                     put(one[halo.n_guests :], to)
@@ -189,9 +190,14 @@ class ShardProblem(Joint):
     def _lend(self, k: int, q: int, states: FloatArray) -> FloatArray:
         """Return the states of side k that are guests of shard q."""
         places = self.shard.halos[k].lent[q]
-        shape = len(places), states.shape[1]
-        out = self.shard.room(k, q, shape) if self.shard.exchange.copies else np.empty(shape)
+        out = self.shard.exchange.room(q, k, (len(places), states.shape[1]))
         return states.take(places, 0, out, mode="clip")
+
+    def _copy(self, k: int, q: int, rows: FloatArray) -> FloatArray:
+        """Return a copy of rows, for shard q."""
+        out = self.shard.exchange.room(q, k, rows.shape)
+        out[:] = rows
+        return out
 
     def total(self, value: Any) -> Any:
         """Return the sum over all shards."""
@@ -219,17 +225,6 @@ class Shard:
         self.cells = read_cells(folder, self.facts, number)
         self.rise = read_rise(folder, slice(number, None, self.facts.n_shards))
         self._linked = False
-        self._rooms: dict[tuple[int, int], FloatArray] = {}
-
-    def room(self, k: int, q: int, shape: tuple[int, int]) -> FloatArray:
-        """Return room for what shard q is sent of side k, the same every time.
-
-        New memory would have to be mapped and cleared page by page, for every message.
-        """
-        n = shape[0] * shape[1]
-        if (k, q) not in self._rooms or self._rooms[k, q].size < n:
-            self._rooms[k, q] = np.empty(n)
-        return self._rooms[k, q][:n].reshape(shape)
 
     # Linking -----------------------------------------------------------------------------------
 
@@ -289,7 +284,7 @@ class Shard:
         stands = _finder(np.concatenate([*guests, own]), n_keys)
         for k in range(2):
             at[:, k] = stands(keys(k))
-        lent = tuple(np.searchsorted(own, asked).astype(np.int32) for asked in wanted)
+        lent = tuple(np.searchsorted(own, asked) for asked in wanted)
         ends = np.cumsum([0, *map(len, guests)]).tolist()
         return Halo(len(own), lent, tuple(map(slice, ends, ends[1:]))), chains
 
@@ -322,9 +317,7 @@ class Shard:
         self.z = np.zeros(self.problem.cuts[-1])
         self.problem.split(self.z)[1][:, 0] = 1.0
         if p.kept:
-            kept = read_arrays(self._place())
-            for part, name in zip(self.problem.split(self.z), "SQE", strict=True):
-                part[:] = kept[name]
+            self.z[:] = read_array(self._place())
 
     def _believe(self) -> ShardProblem:
         """Return the problem with scales and law; without factors, theirs stay at 0."""
@@ -350,18 +343,16 @@ class Shard:
     def _keep(self) -> None:
         """Keep the states, then what says so: one of the two that are there is always whole."""
         self.progress.n_kept += 1
-        names = zip("SQE", self.problem.split(self.z), strict=True)
-        write_arrays(self._place(), dict(names))
-        self.exchange.total(0)  # all have written theirs
+        write_over(self._place(), self.z)
+        self.exchange.total(0)  # all have written theirs, and the first one what it named before
         self._write()
 
     def _write(self) -> None:
         if self.number == 0:
             write_progress(self.folder, self.question, self.progress)
-        self.exchange.total(0)  # nobody writes over what it named before
 
     def _place(self) -> Path:
-        return self.folder / f"{self.progress.kept}-{self.number}.npz"
+        return self.folder / f"{self.progress.kept}-{self.number}"
 
     # Solving -----------------------------------------------------------------------------------
 
@@ -382,10 +373,6 @@ class Shard:
             p.held = q.scales.prior_scale
             self.problem = self._believe()
             self._write()
-        problem, z = self.problem, self.z
-        gradient = problem.pull(z, problem.loss.terms(problem.margins(z))[0])
-        problem.add_prior(z, gradient)
-        p.gradient_size = float(np.sqrt(problem.dot(gradient, gradient)))
         return p
 
     def _stage(
@@ -431,6 +418,7 @@ class Shard:
         self.z, p.objectives = solution.z, solution.objectives.tolist()
         p.n_products = n_before + solution.n_products
         p.converged = p.converged and solution.converged
+        p.gradient_size = solution.gradient_size
         p.finished.append(name)
         self._write()
         return True

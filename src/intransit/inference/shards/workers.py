@@ -1,8 +1,8 @@
 """Who runs the shards, this process or actors of Ray; and `fit(..., on="ray")`.
 
 Both run the same programs (`shard`).  In this process every shard has a thread, and they meet at a
-barrier.  On Ray each is an actor, which sends to the others by calling them: nothing passes the
-driver.  An actor that is gone is started again by `mend`, reads its cells from its file, and all
+barrier.  On Ray each is an actor with a line to every other one: nothing passes the driver.  An
+actor that is gone is started again by `mend`, reads its cells from its file, and all
 begin again with what is kept; a driver that is lost is followed by one that does the same.
 
 What is worth keeping of a fit goes into one folder: scales drawn from a sub-population, cells by
@@ -10,7 +10,11 @@ shard, and the states of every step.  Asked again with the same folder, a fit go
 """
 
 import ctypes
+import json
+import math
 import os
+import secrets
+import socket
 import tempfile
 import threading
 import time
@@ -20,9 +24,11 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from intransit.arrays import FloatArray
 from intransit.checks import as_whole, write_whole
@@ -57,6 +63,8 @@ FREED = 10.0  # seconds in which processors of workers that ended must be free a
 GRACE = 20.0  # seconds in which the others must have stopped when one is lost
 LOOK = 1.0  # seconds after which the driver looks how far the shards have come
 MOST_LOSSES = 100  # of workers in a row, without a step between
+NOTHING = np.zeros(0)
+LARGE_PART = 65_536  # bytes of an array in a letter that should not pass the line
 M_MMAP_THRESHOLD, LARGE = -3, 4_194_304  # its name in malloc.h; bytes, two huge pages
 DRAWS_AT_ONCE = 8  # draws that a lost worker costs at most
 
@@ -91,67 +99,112 @@ class ThreadMeeting(Meeting):
 
 
 class ActorMeeting(Meeting):
-    """Shards of Ray call each other; a call puts what it is given into Ray's store."""
+    """Shards of Ray call each other: each has a line to every other one, anew each attempt.
 
-    copies = True
+    Large arrays of a letter lie in memory that both see, where both are on one machine, and pass
+    the line otherwise.  Ray would take a letter through its store and a call: several times the
+    work for a large one, and forty times the wait for a number.
+    """
 
-    def __init__(self, number: int, n_shards: int) -> None:
+    def __init__(self, number: int, n_shards: int, host: str, password: str) -> None:
         super().__init__(number, n_shards)
-        self._came = threading.Condition()
-        self._letters: dict[tuple[int, int], dict[int, Any]] = defaultdict(dict)
-        self._turn = (0, 0)  # attempt, and number within it
-        self._stopped = 0  # the last attempt that is over
-        self._actors: list[Any] = []
+        self._letters: defaultdict[tuple[int, int], SimpleQueue[Any]] = defaultdict(SimpleQueue)
+        self._rooms: dict[tuple[int, int, int], tuple[int, NDArray[Any]]] = {}
+        self._lines: dict[int, socket.socket] = {}
+        self._attempt, self._turn, self._password = 0, 0, password
+        self._door = socket.create_server((host, 0))
+        # Who is in the same space of processes sees files of ours, where the system has such.
+        space = os.readlink("/proc/self/ns/pid") if hasattr(os, "memfd_create") else number
+        self.address = *self._door.getsockname(), space
+        threading.Thread(target=self._let_in, daemon=True).start()
 
-    def begin(self, attempt: int, actors: list[Any]) -> None:
+    def _let_in(self) -> None:
+        while True:
+            line, _ = self._door.accept()
+            threading.Thread(target=self._read, args=(line,), daemon=True).start()
+
+    def _read(self, line: socket.socket) -> None:
+        """Take the letters of one shard in one attempt; None when no more will come."""
+        with line, line.makefile("rb") as box, suppress(OSError, ValueError):
+            password, attempt, sender = box.readline().decode().split()
+            if password != self._password:
+                return
+            letters = self._letters[int(attempt), int(sender)]
+            try:
+                while told := box.readline():
+                    letters.put([_part(box, *one) for one in json.loads(told)])
+            finally:
+                letters.put(None)
+
+    def begin(self, attempt: int, addresses: list[Any]) -> None:
         """Begin an attempt; letters of those before are thrown away."""
-        with self._came:
-            self._turn, self._actors = (attempt, 0), actors
-            for turn in [turn for turn in self._letters if turn[0] < attempt]:
-                del self._letters[turn]
-
-    def take(self, turn: tuple[int, int], sender: int, letter: Any) -> None:
-        """Take a letter."""
-        with self._came:
-            self._letters[turn][sender] = letter
-            self._came.notify_all()
+        for line in self._lines.values():
+            line.close()
+        for name in [name for name in self._letters if name[0] < attempt]:
+            del self._letters[name]
+        self._attempt, self._lines, self._addresses = attempt, {}, addresses
+        for q, (*address, _) in enumerate(addresses):
+            if q != self.number:
+                line = self._lines[q] = socket.create_connection(tuple(address))
+                line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                line.sendall(f"{self._password} {attempt} {self.number}\n".encode())
 
     def stop(self, attempt: int) -> None:
         """End an attempt: somebody is lost."""
-        with self._came:
-            self._stopped = attempt
-            self._came.notify_all()
+        for q in range(self.n_shards):
+            self._letters[attempt, q].put(None)
 
-    def give(self, sent: list[Any]) -> None:
-        """Send a letter to each."""
-        turn = self._turn = (self._turn[0], self._turn[1] + 1)
-        for q, (actor, letter) in enumerate(zip(self._actors, sent, strict=True)):
-            if q == self.number:
-                self.take(turn, q, letter)
-            else:
-                actor.take.remote(turn, self.number, letter)
+    def room(self, q: int, k: int, shape: tuple[int, ...]) -> NDArray[Any]:
+        """Return room in memory that both see, if there is such: of two, in turns.
 
-    def take_all(self) -> list[Any]:
+        The other one reads what lies in one while the next letter is written.
+        """
+        n, name = 8 * math.prod(shape), (q, k, self._turn % 2)
+        there, here = self._addresses[q], self.address
+        if n < LARGE_PART or q == self.number or (there[0], there[-1]) != (here[0], here[-1]):
+            return super().room(q, k, shape)
+        file, kept = self._rooms.get(name) or (os.memfd_create("letter"), NOTHING)
+        if len(kept) < n:
+            os.ftruncate(file, n)
+            kept = np.asarray(np.memmap(f"/proc/self/fd/{file}", np.uint8, "r+"))
+            self._rooms[name] = file, kept
+        return kept[:n].view(float).reshape(shape)
+
+    def give(self, sent: list[list[Any]]) -> None:
+        """Send a letter to each: a line that says what there is, and what lies nowhere else."""
+        self._letters[self._attempt, self.number].put(sent[self.number])
+        for q, line in self._lines.items():
+            told, others = [], []
+            for k, part in enumerate(sent[q]):
+                file, kept = self._rooms.get((q, k, self._turn % 2), (0, NOTHING))
+                lies_there = np.may_share_memory(part, kept)
+                place = f"/proc/{os.getpid()}/fd/{file}" if lies_there else ""
+                told.append((part.shape, part.dtype.str, place))
+                others += [] if lies_there else [np.ascontiguousarray(part).data]
+            line.sendall(json.dumps(told).encode() + b"\n")
+            for data in others:
+                line.sendall(data)
+        self._turn += 1
+
+    def take_all(self) -> list[list[Any]]:
         """Wait for the letters of all."""
-        turn = self._turn
-        with self._came:
-            while len(self._letters[turn]) < self.n_shards and self._stopped < turn[0]:
-                self._came.wait()
-            letters = self._letters.pop(turn)
-        if len(letters) < self.n_shards:
+        letters = [self._letters[self._attempt, q].get() for q in range(self.n_shards)]
+        if any(letter is None for letter in letters):
             raise WorkerLostError("another shard is gone")
-        return [letters[q] for q in range(self.n_shards)]
+        return letters
+
+
+def _part(box: BinaryIO, shape: list[int], kind: str, place: str) -> NDArray[Any]:
+    """Return an array of a letter, from the file that it lies in or from the line."""
+    if place:
+        return np.asarray(np.memmap(place, kind, "r+", shape=tuple(shape)))
+    part = np.empty(shape, kind)
+    if box.readinto(part.data) < part.nbytes:  # type: ignore[attr-defined]
+        raise ConnectionError("the line is broken")
+    return part
 
 
 # Workers ----------------------------------------------------------------------------------------
-
-
-def free_messages_at_once() -> None:
-    """Have a Ray that is started after this free messages when they were read.
-
-    It would keep them for up to a second, and fill its store with them.
-    """
-    os.environ.setdefault("RAY_free_objects_batch_size", "1")
 
 
 def give_memory_back() -> None:
@@ -212,22 +265,25 @@ class LocalWorkers:
 class Actor:
     """What Ray runs for one shard."""
 
-    def __init__(self, folder: str, number: int) -> None:
+    def __init__(self, folder: str, number: int, password: str) -> None:
+        import ray  # noqa: PLC0415
+
         give_memory_back()
-        self.meeting = ActorMeeting(number, read_facts(Path(folder)).n_shards)
+        n_shards, host = read_facts(Path(folder)).n_shards, ray.util.get_node_ip_address()
+        self.meeting = ActorMeeting(number, n_shards, host, password)
         self.shard = Shard(Path(folder), number, self.meeting)
+
+    def address(self) -> Any:
+        """Return where others call this one."""
+        return self.meeting.address
 
     @one_thread
     def run(
-        self, attempt: int, actors: list[Any], program: str, settings: Mapping[str, Any]
+        self, attempt: int, addresses: list[Any], program: str, settings: Mapping[str, Any]
     ) -> Any:
         """Run one program."""
-        self.meeting.begin(attempt, actors)
+        self.meeting.begin(attempt, addresses)
         return getattr(self.shard, program)(**settings)
-
-    def take(self, turn: tuple[int, int], sender: int, letter: Any) -> None:
-        """Take a letter of another actor."""
-        self.meeting.take(turn, sender, letter)
 
     def stop(self, attempt: int) -> None:
         """Stop what is running."""
@@ -242,12 +298,14 @@ class RayWorkers:
 
         self._ray, self._folder = ray, folder
         self._n = read_facts(folder).n_shards
-        # One thread runs the program; the others take letters.
-        options = {"num_cpus": 1, "max_restarts": 0, "max_concurrency": 4}
+        # One thread runs the program; the other one stops it.
+        options = {"num_cpus": 1, "max_restarts": 0, "max_concurrency": 2}
         self._actor = ray.remote(Actor).options(**options)
         self._wait_for_processors()
-        self._attempt, self._gone = 0, list[int]()
-        self.actors = self._new(list(range(self._n)))
+        self._attempt, self._gone, self._password = 0, list[int](), secrets.token_hex(16)
+        self.actors: list[Any] = [None] * self._n
+        self._addresses: list[Any] = [None] * self._n
+        self._start(list(range(self._n)))
 
     def _wait_for_processors(self) -> None:
         """Refuse, rather than wait for ever, where others hold Ray's processors."""
@@ -261,16 +319,17 @@ class RayWorkers:
                 )
             time.sleep(0.1)
 
-    def _new(self, numbers: list[int]) -> list[Any]:
-        """Return actors that have read their cells: calls of one killed before would never end."""
-        actors: list[Any] = [self._actor.remote(str(self._folder), k) for k in numbers]
-        self._ray.get([actor.stop.remote(self._attempt) for actor in actors])
-        return actors
+    def _start(self, numbers: list[int]) -> None:
+        """Start actors, and wait until they have read their cells."""
+        made = [self._actor.remote(str(self._folder), k, self._password) for k in numbers]
+        found = self._ray.get([actor.address.remote() for actor in made])
+        for number, actor, address in zip(numbers, made, found, strict=True):
+            self.actors[number], self._addresses[number] = actor, address
 
     def run(self, program: str, watch: Callable[[], None], **settings: Any) -> list[Any]:
         """Run a program on all actors; when one of them fails, stop the others."""
         self._attempt += 1
-        given = self._attempt, self.actors, program, settings
+        given = self._attempt, self._addresses, program, settings
         calls = [actor.run.remote(*given) for actor in self.actors]
         waiting = calls
         try:
@@ -295,7 +354,7 @@ class RayWorkers:
         try:
             self._ray.get(call)
         except self._ray.exceptions.RayTaskError as error:
-            lost = isinstance(error.cause, self._ray.exceptions.RayError)
+            lost = isinstance(error.cause, (self._ray.exceptions.RayError, ConnectionError))
             return WorkerLostError(str(error)) if lost else error.cause
         except self._ray.exceptions.RayError:
             return None
@@ -306,11 +365,9 @@ class RayWorkers:
         for number in self._gone:
             self._ray.kill(self.actors[number])
         try:
-            made = self._new(self._gone)
+            self._start(self._gone)
         except self._ray.exceptions.RayError as error:
             raise WorkerLostError(str(error)) from error
-        for number, actor in zip(self._gone, made, strict=True):
-            self.actors[number] = actor
         self._gone = []
 
     def close(self) -> None:
@@ -435,7 +492,6 @@ class Placement:
         """Return how many shards there are to be; connects to Ray, or starts it."""
         if self.on == "here":
             return self.workers or 1
-        free_messages_at_once()
         return open_ray(self.on, self.workers, shared=self.keep is not None)
 
 
