@@ -648,7 +648,9 @@ def tell(
     said = [f"{plural(n, 'game')} as {_outcomes(encoding)}."]
     if levels is not None and levels.most < Levels().most:
         so = "sizes of wins are left out" if levels.most == 1 else "fewer sizes are told apart"
-        said.append(f"How large a win is does not go with strength as winning does, so {so}.")
+        said.append(
+            f"How large wins are makes forecasts of who wins worse, or changed in time, so {so}."
+        )
     if posterior.layout.seen.has_bare_rates:
         said = [f"{plural(n, 'win rate')}, each as one game."]
     told = posterior.layout.seen.counts.sum() / games.counts.sum()

@@ -1,4 +1,4 @@
-"""Sizes of wins are used only where they go with strength as winning does."""
+"""Sizes of wins are used only where they help to forecast who wins."""
 
 import numpy as np
 import pytest

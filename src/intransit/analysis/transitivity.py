@@ -218,15 +218,13 @@ def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> Scor
     return ScoredRows(path, pairs, pair, times, margins, sides, *terms)
 
 
-def still_margins(
+def still_chances(
     games: Games, encoding: Encoding, asked: Games, *, rng: int = 0
 ) -> FloatArray:  # (n_rows,) of `asked`
-    """Return margins of other games of the same items, sides included, by scores of these."""
+    """Return the chances of other games of the same items, by scores of these that stand still."""
     path = _scores(games, encoding, drifts=False, rng=rng)
-    margins = path.margin(asked.first, asked.second, encoding.moments(asked.times))
-    if not encoding.sided or asked.sides is None:
-        return margins
-    return np.asarray(margins + path.law.advantage * asked.sides)
+    side = asked.sides if encoding.sided and asked.sides is not None else 0.0
+    return path.probability(asked.first, asked.second, encoding.moments(asked.times), side=side)
 
 
 def series_of(games: Games) -> IntArray | None:  # (n_rows,)
