@@ -37,6 +37,15 @@ def test_a_table_may_come_through_a_pipe_or_in_parts(call, tmp_path):
     assert "6 of 6 rows used" in call("read", tmp_path / "g*.csv").out
 
 
+def test_results_that_a_row_tells_several_of_are_not_called_rows(call, tmp_path):
+    """Three rows of games won of games played, and one that cannot be used."""
+    table = tmp_path / "tally.csv"
+    table.write_text("a,b,wins,games\nx,y,12,20\ny,z,11,20\nx,z,9,20\nx,x,1,2\n")
+    told = call("read", table).out
+    assert "6 of 8 results used" in told
+    assert "results not used" in told
+
+
 def test_periods_and_days_are_told_by_options(call, tmp_path):
     (tmp_path / "t.csv").write_text("winner,loser,split\na,b,Spring\nb,c,Autumn\nc,a,Summer\n")
     done = call("read", "t.csv", "--time", "split", "--order", "Spring,Summer,Autumn")

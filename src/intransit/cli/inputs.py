@@ -281,7 +281,7 @@ def count_groups(games: Games) -> int:
 
 
 def _draw(console: Console, report: Reading, seen: list[tuple[str, str]]) -> None:
-    heading(console, f"{report.source}: {report.n_used:,} of {report.n_rows:,} rows used")
+    heading(console, f"{report.source}: {report.n_used:,} of {report.n_rows:,} {report.word}s used")
     titles = ["role", "column", "how it was recognised"]
     console.print(grid(titles, ((part.role, part.name, part.why) for part in report.columns)))
     if report.unused:
@@ -291,7 +291,7 @@ def _draw(console: Console, report: Reading, seen: list[tuple[str, str]]) -> Non
             more = ", ..." if part.count > min(len(part.lines), SHOWN) else ""
             place = f"such as {part.examples[0]}" if part.examples else lines + more
             rows.append([f"{part.count:,}", part.reason, place])
-        console.print(grid(["#rows not used", "why", f"{report.unit}s"], rows))
+        console.print(grid([f"#{report.word}s not used", "why", f"{report.unit}s"], rows))
     notes = [("note" if k == 0 else "", note) for k, note in enumerate(report.notes)]
     console.print(facts([*seen, *notes]))
 
@@ -300,7 +300,8 @@ def _rows(report: Reading, seen: list[tuple[str, str]]) -> list[dict[str, object
     rows = [("source", report.source, "")]
     rows += [("column", column.name, f"{column.role} ({column.why})") for column in report.columns]
     rows += [
-        ("not used", part.reason, describe_unused(part, report.unit)) for part in report.unused
+        ("not used", part.reason, describe_unused(part, report.unit, report.word))
+        for part in report.unused
     ]
     rows += [("note", note, "") for note in report.notes]
     rows += [("overview", what, value) for what, value in seen]
@@ -314,7 +315,7 @@ def recognised(games: Games) -> list[str]:
     report = games.report
     span = f", {games.span}" if games.span else ""
     return [
-        f"{report.source}: {report.n_used:,} of {report.n_rows:,} rows, "
+        f"{report.source}: {report.n_used:,} of {report.n_rows:,} {report.word}s, "
         f"{plural(games.n_items, 'item')}{span}",
         "columns " + ", ".join(column_words(report.columns)),
         *not_used(games),
@@ -324,7 +325,9 @@ def recognised(games: Games) -> list[str]:
 def not_used(games: Games) -> list[str]:
     """Return a line for every reason why rows of a table could not be used."""
     report = games.report
-    return [f"not used: {describe_unused(part, report.unit)}" for part in report.unused]
+    return [
+        f"not used: {describe_unused(part, report.unit, report.word)}" for part in report.unused
+    ]
 
 
 ModelPath = Annotated[Path, Parameter(help="File that `intransit fit` wrote.")]

@@ -65,6 +65,9 @@ def label_of(source: object) -> str:
     return f"{library} {type(source).__name__}"
 
 
+BY_SHAPE = "by the shape of the table"  # why a column has its role
+
+
 @dataclass(frozen=True)
 class Column:
     """A column, what it was taken for, and why."""
@@ -99,6 +102,11 @@ class Reading:
     worth: float = 1.0  # of a game beside one that is independent: of orders and choices
 
     @property
+    def word(self) -> str:
+        """What is counted: rows of the source, or results, of which its rows tell several."""
+        return "result" if any(column.why == BY_SHAPE for column in self.columns) else "row"
+
+    @property
     def n_unused(self) -> int:
         """Rows that could not be used, for whatever reason."""
         return self.n_rows - self.n_used
@@ -111,17 +119,19 @@ class Reading:
 
     def lines(self) -> list[str]:
         """Return the reading in short lines for people."""
-        said = [f"{self.source}: {self.n_used:,} of {self.n_rows:,} rows used"]
+        said = [f"{self.source}: {self.n_used:,} of {self.n_rows:,} {self.word}s used"]
         width = max((len(column.role) for column in self.columns), default=0)
         said += [f"  {part.role:<{width}}  {part.name}  ({part.why})" for part in self.columns]
-        said += [f"  not used: {describe_unused(part, self.unit)}" for part in self.unused]
+        said += [
+            f"  not used: {describe_unused(part, self.unit, self.word)}" for part in self.unused
+        ]
         said += [f"  note: {note}" for note in self.notes]
         return said
 
 
-def describe_unused(part: Unused, unit: str, most: int = 5) -> str:
+def describe_unused(part: Unused, unit: str, word: str = "row", most: int = 5) -> str:
     """Return a reason with its count and the first places, such as ``2 rows (lines 3, 9)``."""
-    rows = plural(part.count, "row")
+    rows = plural(part.count, word)
     shown = ", ".join(str(line) for line in part.lines[:most])
     more = ", ..." if part.count > min(len(part.lines), most) else ""
     place = f" ({plural(part.count, unit).split()[1]} {shown}{more})" if shown else ""

@@ -14,7 +14,7 @@ from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, quote, short_names
 from intransit.data.games import TimeColumn
 from intransit.data.outcomes import Meaning, is_switch, number, read_outcomes, read_switch
-from intransit.data.reading import Column, ReadOptions, how_to_say
+from intransit.data.reading import BY_SHAPE, Column, ReadOptions, how_to_say
 from intransit.data.vocabulary import CLEAR, ENOUGH, MARKERS, WINNERS, Marker, Pair, plain
 from intransit.errors import InputError
 
@@ -107,7 +107,7 @@ class Search:
         """Return how a column came to its role."""
         if self.named.get(role) is None:
             return "by its name"
-        return "by the shape of the table" if role in self.options.made else "named"
+        return BY_SHAPE if role in self.options.made else "named"
 
     def ignore(self, column: int, why: str) -> None:
         """Report a column that could have played a role, and why it does not."""

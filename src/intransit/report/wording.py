@@ -463,7 +463,9 @@ def take_stock(answer: FittedTable) -> tuple[str, ...]:
     """Return what was in the table, line by line."""
     reading = answer.reading
     said = [_rows(answer)]
-    said += [f"Not used: {describe_unused(part, reading.unit)}." for part in reading.unused]
+    said += [
+        f"Not used: {describe_unused(part, reading.unit, reading.word)}." for part in reading.unused
+    ]
     if reading.columns:
         said.append(f"Columns: {', '.join(column_words(reading.columns))}.")
     said += [f"Note: {note.rstrip('.')}." for note in reading.notes]
@@ -488,10 +490,10 @@ def _rows(answer: FittedTable) -> str:
     place += f" with {', '.join(reading.where)}" if reading.where else ""
     if reading.n_used < reading.n_rows:
         were = "was" if reading.n_used == 1 else "were"
-        return f"{reading.n_used:,} of {plural(reading.n_rows, 'row')}{place} {were} used."
+        return f"{reading.n_used:,} of {plural(reading.n_rows, reading.word)}{place} {were} used."
     if reading.n_rows == 1:
-        return f"The one row{place} was used."
-    return f"All {plural(reading.n_rows, 'row')}{place} were used."
+        return f"The one {reading.word}{place} was used."
+    return f"All {plural(reading.n_rows, reading.word)}{place} were used."
 
 
 def _size(answer: FittedTable) -> str:
