@@ -413,7 +413,9 @@ KNOTS_A_SPAN = 16.0  # the first knot of a walk outside its states: a 16th of th
 HALVINGS = 2  # of a stretch between two knots; a gap between states is halved to the same length
 NODES = 2 << HALVINGS  # of noise in such a stretch: its end, its middles, and its smallest parts
 LATER = 100  # where noise begins of owners that were never seen, after that of their first states
-MOST_NODES = 100  # that one moment needs: of knots, one more each time that it is twice as far off
+# Of one moment; of knots there is one more each time that it is twice as far off.  More than these
+# only times need that no table has.
+MOST_KNOTS, MOST_NODES = 60, 100
 
 
 class Sizes(NamedTuple):
@@ -472,8 +474,8 @@ def _pass_knots(
         course[n, NEAR], course[n, FAR], course[n, ROOT] = kept, 0.0, math.sqrt(length * pace)
         course[n, IS_LOW], course[n, NODE] = lag > size, base
         n += 1
-        if lag <= size:
-            return n, lag, size, pace, base
+        if lag <= size or n == MOST_KNOTS:
+            return n, min(lag, size), size, pace, base
         lag -= size
         size = first if base == 0 else 2.0 * size
         base += NODES
@@ -497,7 +499,7 @@ def _halve(
     # Time that the walk has passed where a part begins, at its middle or moment, and where it ends.
     begin, passed, whole, cell = 0.0, 0.0, size * pace, 1
     while True:
-        last = size <= finest
+        last = size <= finest or n == MOST_NODES - 1
         at = lag if last else 0.5 * size
         here, before, after = begin + at, pace, pace
         now = here * pace
