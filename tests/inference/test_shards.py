@@ -267,7 +267,7 @@ class Measuring(LocalWorkers):
     """Notes the shapes of all arrays that are sent."""
 
     def __init__(self, folder):
-        self.letters = []
+        self.messages = []
         super().__init__(folder)
 
     def new(self, number):
@@ -275,7 +275,7 @@ class Measuring(LocalWorkers):
         swap = shard.exchange.swap
 
         def noted(sent):
-            self.letters += [[part.shape[1:] for part in letter] for letter in sent]
+            self.messages += [[part.shape[1:] for part in message] for message in sent]
             return swap(sent)
 
         shard.exchange.swap = noted
@@ -288,13 +288,13 @@ def test_messages_have_a_row_of_a_block_at_most_and_known_exposures_are_not_sent
 ):
     solver = solver_of(tmp_path / "2", CASES[name], 2, workers=Measuring)
     solver.solve()
-    letters = solver.workers.letters
-    assert max(shape[0] for letter in letters for shape in letter if shape) == n_columns
-    assert max(map(len, letters)) == (1 if name == "scores" else 2)
+    messages = solver.workers.messages
+    assert max(shape[0] for message in messages for shape in message if shape) == n_columns
+    assert max(map(len, messages)) == (1 if name == "scores" else 2)
 
 
 @pytest.mark.parametrize("apart", [False, True])
-def test_letters_arrive_as_they_were_on_one_machine_and_on_two(apart):
+def test_messages_arrive_as_they_were_on_one_machine_and_on_two(apart):
     meetings = [ActorMeeting(k, 2, "", "word") for k in range(2)]
     stranger = ActorMeeting(1, 2, "", "another word")
     addresses = [(*m.address[:2], f"{k}" if apart else "") for k, m in enumerate(meetings)]

@@ -77,7 +77,7 @@ class Meeting:
         return sum((other for (other,) in others), first)
 
     def room(self, q: int, k: int, shape: tuple[int, ...]) -> FloatArray:  # noqa: ARG002
-        """Return room for the k-th array of the next letter to shard q."""
+        """Return room for the k-th array of the next message to shard q."""
         return np.empty(shape)
 
     def give(self, sent: list[list[Any]]) -> None:
@@ -160,8 +160,8 @@ class ShardProblem(Joint):
             room = out[k]
             near[k] = np.empty((halos[k].n_near, part.shape[1])) if room is None else room
             put(part, near[k][halos[k].n_guests :])
-        for q, letter in enumerate(taken() if taken else ()):
-            for rows, (k, _) in zip(letter, moving, strict=True):
+        for q, message in enumerate(taken() if taken else ()):
+            for rows, (k, _) in zip(message, moving, strict=True):
                 near[k][halos[k].held[q]] = rows
         return near[0], near[1]
 
@@ -182,8 +182,8 @@ class ShardProblem(Joint):
             if begin == 0:  # while messages are on their way
                 for one, halo, to in zip(flat, halos, own, strict=True):
                     put(one[halo.n_guests :], to)
-            for q, letter in enumerate(taken()):
-                for rows, halo, to in zip(letter, halos, own, strict=True):
+            for q, message in enumerate(taken()):
+                for rows, halo, to in zip(message, halos, own, strict=True):
                     if len(rows):
                         add_rows(rows, halo.lent[q], to[:, here])
 

@@ -1,8 +1,8 @@
 """Who runs the shards, this process or actors of Ray; and `fit(..., on="ray")`.
 
 Both run the same programs (`shard`).  In this process every shard has a thread, and they meet at a
-barrier.  On Ray each is an actor with a line to every other one: nothing passes the driver.  An
-actor that is gone is started again by `mend`, reads its cells from its file, and all
+barrier.  On Ray each is an actor with a connection to every other one: nothing passes the driver.
+An actor that is gone is started again by `mend`, reads its cells from its file, and all
 begin again with what is kept; a driver that is lost is followed by one that does the same.
 
 What is worth keeping of a fit goes into one folder: scales drawn from a sub-population, cells by
@@ -64,7 +64,7 @@ GRACE = 20.0  # seconds in which the others must have stopped when one is lost
 LOOK = 1.0  # seconds after which the driver looks how far the shards have come
 MOST_LOSSES = 100  # of workers in a row, without a step between
 NOTHING = np.zeros(0)
-LARGE_PART = 65_536  # bytes of an array in a letter that should not pass the line
+LARGE_PART = 65_536  # bytes of an array from which on it should lie in memory that both see
 M_MMAP_THRESHOLD, LARGE = -3, 4_194_304  # its name in malloc.h; bytes, two huge pages
 DRAWS_AT_ONCE = 8  # draws that a lost worker costs at most
 
@@ -99,71 +99,71 @@ class ThreadMeeting(Meeting):
 
 
 class ActorMeeting(Meeting):
-    """Shards of Ray call each other: each has a line to every other one, anew each attempt.
+    """Shards of Ray call each other: each has a connection to every other one, anew each attempt.
 
-    Large arrays of a letter lie in memory that both see, where both are on one machine, and pass
-    the line otherwise.  Ray would take a letter through its store and a call: several times the
-    work for a large one, and forty times the wait for a number.
+    Large arrays of a message lie in memory that both see, where both are on one machine, and pass
+    the connection otherwise.  Ray would take a message through its store and a call: several times
+    the work for a large one, and four times the wait for a number.
     """
 
-    def __init__(self, number: int, n_shards: int, host: str, password: str) -> None:
+    def __init__(self, number: int, n_shards: int, host: str, token: str) -> None:
         super().__init__(number, n_shards)
-        self._letters: defaultdict[tuple[int, int], SimpleQueue[Any]] = defaultdict(SimpleQueue)
+        self._messages: defaultdict[tuple[int, int], SimpleQueue[Any]] = defaultdict(SimpleQueue)
         self._rooms: dict[tuple[int, int, int], tuple[int, NDArray[Any]]] = {}
-        self._lines: dict[int, socket.socket] = {}
-        self._attempt, self._turn, self._password = 0, 0, password
-        self._door = socket.create_server((host, 0))
+        self._connections: dict[int, socket.socket] = {}
+        self._attempt, self._turn, self._token = 0, 0, token
+        self._listener = socket.create_server((host, 0))
         # Who is in the same space of processes sees files of ours, where the system has such.
         space = os.readlink("/proc/self/ns/pid") if hasattr(os, "memfd_create") else number
-        self.address = *self._door.getsockname(), space
+        self.address = *self._listener.getsockname(), space
         threading.Thread(target=self._let_in, daemon=True).start()
 
     def _let_in(self) -> None:
         while True:
-            line, _ = self._door.accept()
-            threading.Thread(target=self._read, args=(line,), daemon=True).start()
+            connection, _ = self._listener.accept()
+            threading.Thread(target=self._read, args=(connection,), daemon=True).start()
 
-    def _read(self, line: socket.socket) -> None:
-        """Take the letters of one shard in one attempt; None when no more will come."""
-        with line, line.makefile("rb") as box, suppress(OSError, ValueError):
-            password, attempt, sender = box.readline().decode().split()
-            if password != self._password:
+    def _read(self, connection: socket.socket) -> None:
+        """Take the messages of one shard in one attempt; None when no more will come."""
+        with connection, connection.makefile("rb") as box, suppress(OSError, ValueError):
+            token, attempt, sender = box.readline().decode().split()
+            if token != self._token:
                 return
-            letters = self._letters[int(attempt), int(sender)]
+            messages = self._messages[int(attempt), int(sender)]
             try:
                 while told := box.readline():
-                    letters.put([_part(box, *one) for one in json.loads(told)])
+                    messages.put([_part(box, *one) for one in json.loads(told)])
             finally:
-                letters.put(None)
+                messages.put(None)
 
     def begin(self, attempt: int, addresses: list[Any]) -> None:
-        """Begin an attempt; letters of those before are thrown away."""
-        for line in self._lines.values():
-            line.close()
-        for name in [name for name in self._letters if name[0] < attempt]:
-            del self._letters[name]
-        self._attempt, self._lines, self._addresses = attempt, {}, addresses
+        """Begin an attempt; messages of those before are thrown away."""
+        for connection in self._connections.values():
+            connection.close()
+        for name in [name for name in self._messages if name[0] < attempt]:
+            del self._messages[name]
+        self._attempt, self._connections, self._addresses = attempt, {}, addresses
         for q, (*address, _) in enumerate(addresses):
             if q != self.number:
-                line = self._lines[q] = socket.create_connection(tuple(address))
-                line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                line.sendall(f"{self._password} {attempt} {self.number}\n".encode())
+                connection = self._connections[q] = socket.create_connection(tuple(address))
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                connection.sendall(f"{self._token} {attempt} {self.number}\n".encode())
 
     def stop(self, attempt: int) -> None:
         """End an attempt: somebody is lost."""
         for q in range(self.n_shards):
-            self._letters[attempt, q].put(None)
+            self._messages[attempt, q].put(None)
 
     def room(self, q: int, k: int, shape: tuple[int, ...]) -> NDArray[Any]:
         """Return room in memory that both see, if there is such: of two, in turns.
 
-        The other one reads what lies in one while the next letter is written.
+        The other one reads what lies in one while the next message is written.
         """
         n, name = 8 * math.prod(shape), (q, k, self._turn % 2)
         there, here = self._addresses[q], self.address
         if n < LARGE_PART or q == self.number or (there[0], there[-1]) != (here[0], here[-1]):
             return super().room(q, k, shape)
-        file, kept = self._rooms.get(name) or (os.memfd_create("letter"), NOTHING)
+        file, kept = self._rooms.get(name) or (os.memfd_create("message"), NOTHING)
         if len(kept) < n:
             os.ftruncate(file, n)
             kept = np.asarray(np.memmap(f"/proc/self/fd/{file}", np.uint8, "r+"))
@@ -171,9 +171,9 @@ class ActorMeeting(Meeting):
         return kept[:n].view(float).reshape(shape)
 
     def give(self, sent: list[list[Any]]) -> None:
-        """Send a letter to each: a line that says what there is, and what lies nowhere else."""
-        self._letters[self._attempt, self.number].put(sent[self.number])
-        for q, line in self._lines.items():
+        """Send a message to each: a line that says what there is, and what lies nowhere else."""
+        self._messages[self._attempt, self.number].put(sent[self.number])
+        for q, connection in self._connections.items():
             told, others = [], []
             for k, part in enumerate(sent[q]):
                 file, kept = self._rooms.get((q, k, self._turn % 2), (0, NOTHING))
@@ -181,26 +181,26 @@ class ActorMeeting(Meeting):
                 place = f"/proc/{os.getpid()}/fd/{file}" if lies_there else ""
                 told.append((part.shape, part.dtype.str, place))
                 others += [] if lies_there else [np.ascontiguousarray(part).data]
-            line.sendall(json.dumps(told).encode() + b"\n")
+            connection.sendall(json.dumps(told).encode() + b"\n")
             for data in others:
-                line.sendall(data)
+                connection.sendall(data)
         self._turn += 1
 
     def take_all(self) -> list[list[Any]]:
-        """Wait for the letters of all."""
-        letters = [self._letters[self._attempt, q].get() for q in range(self.n_shards)]
-        if any(letter is None for letter in letters):
+        """Wait for the messages of all."""
+        messages = [self._messages[self._attempt, q].get() for q in range(self.n_shards)]
+        if any(message is None for message in messages):
             raise WorkerLostError("another shard is gone")
-        return letters
+        return messages
 
 
 def _part(box: BinaryIO, shape: list[int], kind: str, place: str) -> NDArray[Any]:
-    """Return an array of a letter, from the file that it lies in or from the line."""
+    """Return an array of a message, from the file that it lies in or from the connection."""
     if place:
         return np.asarray(np.memmap(place, kind, "r+", shape=tuple(shape)))
     part = np.empty(shape, kind)
     if box.readinto(part.data) < part.nbytes:  # type: ignore[attr-defined]
-        raise ConnectionError("the line is broken")
+        raise ConnectionError("the connection is broken")
     return part
 
 
@@ -265,12 +265,12 @@ class LocalWorkers:
 class Actor:
     """What Ray runs for one shard."""
 
-    def __init__(self, folder: str, number: int, password: str) -> None:
+    def __init__(self, folder: str, number: int, token: str) -> None:
         import ray  # noqa: PLC0415
 
         give_memory_back()
         n_shards, host = read_facts(Path(folder)).n_shards, ray.util.get_node_ip_address()
-        self.meeting = ActorMeeting(number, n_shards, host, password)
+        self.meeting = ActorMeeting(number, n_shards, host, token)
         self.shard = Shard(Path(folder), number, self.meeting)
 
     def address(self) -> Any:
@@ -302,7 +302,7 @@ class RayWorkers:
         options = {"num_cpus": 1, "max_restarts": 0, "max_concurrency": 2}
         self._actor = ray.remote(Actor).options(**options)
         self._wait_for_processors()
-        self._attempt, self._gone, self._password = 0, list[int](), secrets.token_hex(16)
+        self._attempt, self._gone, self._token = 0, list[int](), secrets.token_hex(16)
         self.actors: list[Any] = [None] * self._n
         self._addresses: list[Any] = [None] * self._n
         self._start(list(range(self._n)))
@@ -321,7 +321,7 @@ class RayWorkers:
 
     def _start(self, numbers: list[int]) -> None:
         """Start actors, and wait until they have read their cells."""
-        made = [self._actor.remote(str(self._folder), k, self._password) for k in numbers]
+        made = [self._actor.remote(str(self._folder), k, self._token) for k in numbers]
         found = self._ray.get([actor.address.remote() for actor in made])
         for number, actor, address in zip(numbers, made, found, strict=True):
             self.actors[number], self._addresses[number] = actor, address
