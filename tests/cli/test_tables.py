@@ -67,7 +67,7 @@ def test_shapes_are_told_by_options(call, tmp_path):
     (tmp_path / "t.csv").write_text("p,q,r,s,up\na,b,c,d,1\nc,d,a,b,0\n")
     done = call("read", "t.csv", "--first", "p,q", "--second", "r,s", "--shape", "teams",
                 "--outcome", "up", "--without", "count")  # fmt: skip
-    assert "2 of 2 rows used" in done.out
+    assert "2 of 2 results used" in done.out
     assert "2 a side" in done.out
     (tmp_path / "o.csv").write_text("when,who,came\n1,x,1\n1,y,2\n2,y,1\n2,x,2\n")
     done = call("read", "o.csv", "--first", "who", "--place", "came", "--event", "when")
