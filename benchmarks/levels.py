@@ -20,8 +20,8 @@ from scipy.stats import skellam
 import intransit as it
 from benchmarks._common import bernoulli_kl, print_table, seeds_for, with_error
 from benchmarks.intervals import LEVEL, WORKERS
-from intransit.analysis.levels import levels_for
 from intransit.arrays import FloatArray
+from intransit.backtest.levels import levels_for
 
 KEPT, BUILDING = range(17_000, 17_012), range(100, 112)
 SIZES = (150, 300, 1_200, 4_000)  # games

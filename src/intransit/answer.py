@@ -600,7 +600,7 @@ def fit(
 
 
 def _levels_for(table: Games, rng: int) -> Levels:
-    from intransit.analysis.levels import levels_for  # noqa: PLC0415  tables with margins only
+    from intransit.backtest.levels import levels_for  # noqa: PLC0415  tables with margins only
 
     return levels_for(table, rng=rng)
 

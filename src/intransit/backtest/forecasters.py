@@ -202,7 +202,7 @@ class FittedModel:
         # How fast scores move is not known here, and more moments than needed cost only time.
         levels = None
         if games.margins is not None:
-            from intransit.analysis.levels import levels_for  # noqa: PLC0415  not for every table
+            from intransit.backtest.levels import levels_for  # noqa: PLC0415  not for every table
 
             levels = levels_for(games)
         self.encoding = Encoding.of(games, law=levels, finest=MOST_MOMENTS)

@@ -1,4 +1,4 @@
-"""Paths of states, drawn given everything else, and read at any time.
+"""Paths of states, drawn given everything else.
 
 The likelihood is Gaussian in every margin, k x - w x² / 2 (see `law_kernels`).  A path is a first
 state and a walk that returns to 0 with rate θ,

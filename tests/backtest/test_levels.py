@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 import intransit as it
-from intransit.analysis.levels import levels_for
+from intransit.backtest.levels import levels_for
 
 N_ITEMS, N_GAMES = 12, 800
 
@@ -25,6 +25,11 @@ def games(seed, sizes, n_games=N_GAMES):
 def by_strength(rng, x, day):
     """Points: odds of winning by more than any number grow alike."""
     return np.round(8.0 * (x + rng.logistic(size=len(x))))
+
+
+def by_strength_alone(rng, x, day):
+    """Nobody ever beats a better one."""
+    return np.round(100.0 * x) + np.sign(x)
 
 
 def by_luck(rng, x, day):
@@ -48,6 +53,11 @@ def test_sizes_are_used_where_they_go_with_strength():
 @pytest.mark.parametrize("sizes", [by_luck, by_period])
 def test_sizes_that_mean_something_else_are_left_out(sizes):
     assert [levels_for(games(seed, sizes)).most for seed in range(6)] == [1] * 6
+
+
+def test_an_order_without_an_upset_is_no_reason_to_leave_sizes_out():
+    """Chances may round to 1 there, and no log of 0 may decide."""
+    assert levels_for(games(0, by_strength_alone)) == it.Levels()
 
 
 def test_few_games_do_not_tell():
