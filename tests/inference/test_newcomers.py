@@ -133,3 +133,35 @@ def test_where_nobody_came_later_a_newcomer_is_not_said_to_be_as_they_were():
     games = it.Games.from_arrays(["a", "b"] * 9, ["b", "c"] * 9, [1, 0] * 9)
     told = it.fit(games, model=SCORES, effective=10).probability("somebody", "a", newcomers=True)
     assert told.notes == ("somebody is new: forecast like any item, as none joined later",)
+
+
+def leagues_with_late_weak_ones(seed=3, n_old=16, n_new=10, gap=2.0):
+    """Return games of a league, and of one that begins half way and hardly meets it: all weaker."""
+    rng = np.random.default_rng(seed)
+    scores = np.concatenate([0.6 * rng.normal(size=n_old), 0.6 * rng.normal(size=n_new) - gap])
+    rows = []
+    for day in range(60):
+        pairs = [rng.choice(n_old, 2, replace=False) for _ in range(20)]
+        if day >= 30:
+            pairs += [n_old + rng.choice(n_new, 2, replace=False) for _ in range(12)]
+            pairs.append((rng.integers(n_old), n_old + rng.integers(n_new)))
+        for i, j in pairs:
+            won = rng.random() < 1.0 / (1.0 + np.exp(scores[j] - scores[i]))
+            rows.append((f"item {i:02d}", f"item {j:02d}", float(won), day))
+    return it.Games.from_arrays(*zip(*rows, strict=True))
+
+
+def test_newcomers_of_another_part_of_the_field_are_what_these_are_worth():
+    """The part of the field and coming later say the same, and a newcomer is told by both."""
+    answer = it.fit(leagues_with_late_weak_ones(), model=SCORES, effective=30)
+    drawn, layout = answer.posterior.draws, answer.posterior.layout
+    assert (drawn.tiers > 0.0).all()
+    first = drawn.states[:, layout.items.begin[:-1], 0]
+    seen = first[:, layout.newcomer].mean() - first[:, ~layout.newcomer].mean()
+    assert drawn.newcomers.mean() == pytest.approx(seen, abs=0.3)
+    told = [
+        float(answer.probability("somebody", name, newcomers=True))
+        for name, new in zip(answer.names, layout.newcomer, strict=True)
+        if not new
+    ]
+    assert np.mean(told) < 0.35

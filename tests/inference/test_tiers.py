@@ -174,6 +174,25 @@ def test_leagues_whose_items_differ_more_than_they_do_keep_a_scale_that_is_learn
     assert not updated.posterior.draws.tiers.any()
 
 
+def test_a_part_that_hardly_plays_makes_no_ladder_of_the_others():
+    """Weak amateurs who mostly meet each other say nothing of whom the others meet."""
+    rng = np.random.default_rng(23)
+    n_others, n_few = 30, 14
+    n = n_others + n_few
+    pairs = [rng.choice(n_others, 2, replace=False) for _ in range(1_200)]
+    pairs += [n_others + rng.choice(n_few, 2, replace=False) for _ in range(60)]
+    pairs += [(rng.integers(n_others), rng.integers(n_others, n)) for _ in range(6)]
+    scores = rng.normal(0.0, 1.0, size=n) - 5.0 * (np.arange(n) >= n_others)
+    pairs = np.array(pairs)
+    won = (rng.random(len(pairs)) < expit(scores[pairs[:, 0]] - scores[pairs[:, 1]])).astype(float)
+    nothing = np.zeros(len(pairs))
+    rows = Rows(nothing, pairs, won, np.ones(len(pairs)), nothing)
+    seen = Observations.of(rows, "logistic", n)
+    found = fit_to_schedule(seen, it.Scores() + it.PairEffects(), it.Wins(), rng)
+    assert found.tiers.shape[1] > 0
+    assert not found.is_wide
+
+
 def test_who_meets_at_random_or_has_a_known_scale_is_fitted_as_asked():
     rng = np.random.default_rng(14)
     model = it.Scores() + it.PairEffects()

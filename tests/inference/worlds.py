@@ -194,9 +194,10 @@ def draw_truth(design, rng):
     states = np.zeros((len(design.items.keys), 1 + 2 * r))
     directions = tiers_by_definition(design.pairs, world.n_items)
     tiers = 0.0 if scores is None or not directions.size else draw_scale(rng, scores.tiers)
-    means = newcomers * design.newcomer + directions @ (
-        tiers * rng.normal(size=directions.shape[1])
-    )
+    means = directions @ (tiers * rng.normal(size=directions.shape[1]))
+    if newcomers:  # beside those there from the start, who are around 0
+        means += newcomers * design.newcomer - means[~design.newcomer].mean()
+        newcomers = float(means[design.newcomer].mean())
     jumps = draw_scale(rng, getattr(getattr(scores, "walk", None), "jumps", 0.0))
     uneven = jumps**2 * span
     degrees = None if scores is None else scores.degrees

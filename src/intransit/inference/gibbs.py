@@ -120,7 +120,8 @@ class Draw:
     number_scales, number_rates, number_reversions
         Of the other terms.
     newcomers
-        What newcomers are worth on average beside those who were there from the start.
+        What newcomers are worth on average beside those who were there from the start, with what
+        the parts of the field are worth to which they belong.
     tiers
         How far apart parts of the field are that hardly meet; 0 if all do.
     jumps
@@ -232,6 +233,8 @@ class Chain:
         new = layout.newcomer[:, None] if self._scores is not None else np.zeros((0, 1), bool)
         if not new.any() or new.all():
             self.newcomers, new = 0.0, np.zeros((layout.seen.n_items, 0), bool)
+        if new.shape[1]:  # those there from the start are around 0
+            tiers = tiers - tiers[~new[:, 0]].mean(axis=0)
         self._columns = np.concatenate([new, tiers], axis=1, dtype=float)
         self._worth = np.zeros(self._columns.shape[1])
         self._worth[: new.shape[1]] = self.newcomers
@@ -453,7 +456,7 @@ class Chain:
             squares = float(self._worth[n:] @ self._worth[n:])
             size = len(self._worth) - n, squares
             self.tiers = draw_scale(self.rng, self.tiers, *size, HELD, self._tiers_prior)
-        self.newcomers = float(self._worth[0]) if n else 0.0
+        self.newcomers = float(self.item_means()[columns[:, 0] > 0.0].mean()) if n else 0.0
 
     def _move_means(self, moved: FloatArray, part: FloatArray, step: FloatArray) -> None:
         """Let paths move along with what their first scores are drawn around."""

@@ -216,12 +216,16 @@ class Posterior:
         """Standard deviations of what an item never seen may be, by column.
 
         Where parts of the field hardly meet it may belong to any of them, and where scores are
-        not drawn towards each other their scale says nothing: then it is as those seen are.
+        not drawn towards each other their scale says nothing: then it is as far from the other
+        newcomers as those seen are, newcomers and the others, among themselves.
         """
         widths, scores = self.draws.widths, self.layout.model.term(Scores)
         if (self.draws.tiers > 0.0).any() or (scores is not None and scores.wide):
             first = self.draws.states[:, self.layout.items.begin[:-1], 0]
-            widths[:, 0] = first.std(axis=1)
+            new = self.layout.newcomer
+            groups = [first[:, some] for some in (new, ~new) if some.any()]
+            squares = sum(np.var(one, axis=1) * one.shape[1] for one in groups)
+            widths[:, 0] = np.sqrt(squares / len(new))
         return widths
 
     @property
