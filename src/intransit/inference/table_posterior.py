@@ -242,7 +242,8 @@ class Schedule:
 PROBE, PROBED = 160, 80  # sweeps, and those of them that count
 LARGE = 40_000  # cells from which on so many of them are looked at
 # Times that parts of the field are further apart than the items within them, from which on like met
-# like: 2 to 50 on ladders (a few lie below), at most 1.2 in leagues, 1.9 in football (a trial).
+# like: 2 to 80 on ladders (a few lie below), at most 1.4 in leagues, 1.2 to 1.5 in football, where
+# it would be 1.5 to 2.4 if items that hardly play counted as much as the others (a trial).
 FURTHER = 2.0
 # Scale that draws no score towards the others: in units of margins, and of the deviation of all.
 WIDE, WIDER = 3.0, 2.0
@@ -307,13 +308,20 @@ def _probe(
     law: OutcomeLaw,
     rng: np.random.Generator,
 ) -> tuple[float, float, float, FloatArray]:
-    """Draw still scores: how far parts are apart, items within them, and along tiers; and means."""
+    """Draw still scores: how far parts are apart, items within them, and along tiers; and means.
+
+    Each part counts for its games: items that hardly play, far from all others, make no ladder.
+    """
+    games = np.bincount(still.pairs.ravel(), np.repeat(still.counts, 2), minlength=still.n_items)
     side = [Side(walk=Still())] if model.term(Side) is not None else []
     chain = Chain(lay_out(still, Model((Scores(walk=Still()), *side)), tiers), law, rng.spawn(1)[0])
     sizes, means = np.empty((PROBE, 3)), np.zeros(still.n_items)
     for k in range(PROBE):
         chain.sweep()
-        sizes[k] = np.std(chain.item_means()), chain.scales[0], chain.tiers
+        around = chain.item_means()
+        around = around - np.average(around, weights=games)
+        apart = np.sqrt(np.average(around**2, weights=games))
+        sizes[k] = apart, chain.scales[0], chain.tiers
         means += (k >= PROBE - PROBED) * chain.states[:, 0] / PROBED
     apart, within, size = (np.median(sizes[-PROBED:], axis=0) / chain.unit).tolist()
     return apart, within, size, means
@@ -352,12 +360,12 @@ def takes_chains(layout: Layout, law: OutcomeLaw, effort: Effort) -> bool:
 def seconds_a_sweep(layout: Layout) -> float:
     """Return about how long a sweep takes on one core: a formula, so that the choice is the same.
 
-    Fitted to sweeps of 10,000 to 1,000,000 games (`python -m benchmarks sampler`); scores alone are
-    single numbers, for which there is a quicker loop.
+    Fitted to sweeps of 10,000 to 1,000,000 games with one to eight planes (`python -m benchmarks
+    sampler`, and trials); scores alone are single numbers, for which there is a quicker loop.
     """
     d = 1 + 2 * layout.n_factors
     numbers = sum(one.paths.n_states for one in layout.numbers)
-    by_cell = 0.45e-6 + 0.012e-6 * d * d if layout.n_factors else 0.25e-6
+    by_cell = 0.9e-6 + 0.02e-6 * d if layout.n_factors else 0.25e-6
     seconds = (
         len(layout.seen) * by_cell + layout.items.n_states * 0.022e-6 * d * d + 0.1e-6 * numbers
     )
