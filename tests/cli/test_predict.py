@@ -184,6 +184,17 @@ def test_rank_says_what_the_answer_says(call, kept):
     assert call("rank", model, "--top", 0).code == 2
 
 
+@pytest.mark.parametrize("command", ["rank", "matrix"])
+def test_a_time_outside_the_tables_is_said_to_be(call, kept, command):
+    model = kept / "games.intransit"
+    begin, end = "2025-01-01", "2025-03-01"
+    told = {"2024-05-01": f"before the first game, {begin}: a look back."}
+    told |= {"2025-06-01": f"after the last game, {end}: a forecast.", "2025-02-01": None}
+    for at, words in told.items():
+        said = call(command, model, "--at", at).out
+        assert (words is None and "That is" not in said) or f"That is {words}" in said
+
+
 def test_rank_comes_in_pages(call, kept):
     model = kept / "games.intransit"
     whole = json.loads(call("rank", model, "--json").out)["standings"]

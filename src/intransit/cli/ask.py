@@ -298,7 +298,7 @@ def rank(
         if answer.model.is_cyclic and answer.transitive.verdict != "no evidence":
             do = "do" if answer.transitive.has_cycles else "need"
             told += f" Pairs {do} not all follow this order; `intransit matrix` shows them."
-        output.say(f"{shown}{f', {when}' if when else ''}. {told}", *_cautions(answer))
+        output.say(f"{shown}{f', {when}' if when else ''}. {told}", *_cautions(answer, at))
 
 
 def matrix(
@@ -340,7 +340,7 @@ def matrix(
         if what == "margin":
             told = "Margin (log odds) of the row over the column"
         said = f"{told}{tell_where(answer)}{f', {when}' if when else ''}."
-        output.say(said, *_cautions(answer))
+        output.say(said, *_cautions(answer, at))
         if len(numbers) < answer.n_items and not items:
             output.say(
                 f"The {len(numbers)} best of {answer.n_items} items; choose with --top or --items, "
@@ -348,16 +348,21 @@ def matrix(
             )
 
 
-def _cautions(answer: Answer) -> list[str]:
-    """Say what limits the answer, and if nothing drifts."""
+def _cautions(answer: Answer, at: str | None) -> list[str]:
+    """Say what limits the answer: a time outside the table's, and if nothing drifts."""
     from intransit.report.wording import (  # noqa: PLC0415  slow to load
         STILL,
         tell_strangers,
         tell_unmixed,
     )
 
+    said, when, to_text = [], answer.when(at), answer.clock.to_text
+    if answer.clock.kind != "none" and when < answer.seen.begin:
+        said.append(f"That is before the first game, {to_text(answer.seen.begin)}: a look back.")
+    elif answer.clock.kind != "none" and when > answer.seen.end:
+        said.append(f"That is after the last game, {to_text(answer.seen.end)}: a forecast.")
     still = answer.seen.begin < answer.seen.end and not answer.model.moves
-    return tell_unmixed(answer) + tell_strangers(answer) + [STILL] * still
+    return said + tell_unmixed(answer) + tell_strangers(answer) + [STILL] * still
 
 
 def _choose(
