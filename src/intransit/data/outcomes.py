@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from intransit.data import vocabulary
-from intransit.data.vocabulary import Marker, listed, plain
+from intransit.data.vocabulary import Marker, listed, plain, without_accents
 from intransit.errors import InputError
 
 SIGNED = re.compile(r"\[*\s*(\w+)\s*(>{1,3}|<{1,3}|={1,3}|~)\s*(\w+)\s*\]*")
@@ -231,6 +231,17 @@ def of_one_side(texts: Iterable[str], *more: str) -> dict[str, float]:
     return {text: x for text, x in found.items() if x is not None and x in {0.0, 0.5, 1.0}}
 
 
+NAMED_SIDE = re.compile(r"\d|/|first|second|heim|auswart|true|false|yes|no")
+WON, LOST = ({w for w in o if not NAMED_SIDE.search(w)} for o in (FIRST_WORDS, SECOND_WORDS))
+
+
+def is_own(texts: Iterable[str]) -> bool:
+    """Return whether texts begin with won and with lost, and so tell the result of some one."""
+    begins = (re.match(r"[^\W\d_]+", text.strip().casefold()) for text in texts)
+    said = {without_accents(word[0]) for word in begins if word}
+    return bool(said & (WON | {"w"}) and said & (LOST | {"l"}))
+
+
 # Words that tell places and switches as well, so that no column is an outcome by them alone.
 NOT_TELLING = listed("true false yes no y home away h a b w n neutral left right white black x r")
 TYPO = 0.05  # a 2 among 0 and 1 that is rarer than this is a slip of the pen
@@ -276,6 +287,7 @@ def read_outcomes(
     letters = _letters(single, headers, marker)
     words |= letters
     quiet = NOT_TELLING if {0.0, 1.0} <= set(letters.values()) else NOT_TELLING | set(letters)
+    quiet -= {"w"} if "l" in letters else set()  # white has black beside it
     values: dict[str, float] = {}
     numbers: dict[str, float] = {}
     both_bad = set()
