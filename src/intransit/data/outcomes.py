@@ -310,8 +310,7 @@ def read_outcomes(
         numeric, why = dict(numbered.values), numbered.why
     else:
         counts_from = marker.first if marker is not None and names_one else ""
-        asked = names_one and not by_hand
-        numeric, why = _numbers(numbers, dict(filled), counts_from, asked)
+        numeric, why = _numbers(numbers, dict(filled), counts_from, names_one and not by_hand)
     lone = {0.0, 1.0} <= {*values.values()} and {*numbers.values()} == {0.0}
     values |= {} if lone else numeric  # beside words for both, 0 may be a tie
     margins = dict(numbered.margins) if numbered else {}
@@ -459,13 +458,15 @@ def _numbers(  # noqa: PLR0911  one for each way to number outcomes
     """Return what numbers mean, by which of them occur, and that in words.
 
     Beside columns such as player_1 and player_2, which `counts_from` tells, 1 and 2 are those, and
-    0 is nobody; beside model_0 and model_1, 0 and 1 are.  Where it is `asked` who won, and nothing
-    but 0 and 1 answers, 1 may be the first, or the second of two that are counted from 0.
+    0 is nobody; beside model_0 and model_1, 0 and 1 are, and -1 is nobody.  Where it is `asked` who
+    won, and nothing but 0 and 1 answers, 1 may be the first, or the second of two counted from 0.
     """
     found = set(numbers.values())
-    if asked and found <= {0.0, 1.0} and (counts_from == "0" or 0.0 in found):
-        known = numbers if counts_from == "0" else {}
-        return {text: 1.0 - x for text, x in known.items()}, "0 is the first, 1 the second"
+    if asked and counts_from == "0" and found <= {-1.0, 0.0, 1.0}:
+        named = {text: 0.5 if x < 0.0 else 1.0 - x for text, x in numbers.items()}
+        return named, f"0 is the first, 1 the second{', -1 a tie' * (-1.0 in found)}"
+    if asked and found <= {0.0, 1.0} and 0.0 in found:
+        return {}, "1 may be the first, or the second"
     if counts_from == "1" and found == {0.0, 1.0, 2.0}:
         named = {text: 0.5 if x == 0.0 else 2.0 - x for text, x in numbers.items()}
         return named, "1 is the first, 2 the second, 0 a tie"
