@@ -254,19 +254,24 @@ def test_sides_and_margins_are_turned_with_the_game():
     assert games.counts @ at_home == pytest.approx(once.margin.sum())
 
 
-def test_rows_of_one_game_by_its_id_count_once():
-    """As where bookmakers or players have a row each; where moves have, they are asked about."""
+def test_rows_of_one_game_count_once():
+    """As where bookmakers, players or moves have a row each, by an id or by times and scores."""
     rng = np.random.default_rng(4)
-    once = season(rng)[:60].assign(match_id=range(60))
+    once = season(rng)[:60].assign(match_id=range(60), day=range(60))
     once["margin"] = np.where(once.outcome == 1, 1, -1) * rng.integers(1, 9, 60)
-    rows = once.loc[np.repeat(once.index, 4)]
-    games, alone = it.read(rows.assign(bookmaker=range(240))), it.read(once)
+    rows = once.loc[np.repeat(once.index, 4)].assign(bookmaker=range(240))
+    games, alone = it.read(rows), it.read(once)
     assert games.counts.sum() == alone.counts.sum() == 60
     assert '240 rows tell 60 games, by "match_id"' in " ".join(games.report.notes)
     assert it.read(rows, doubled="keep").counts.sum() == 240
     moves = once.loc[np.repeat(once.index, rng.integers(1, 9, 60))]
-    with pytest.raises(it.InputError, match="some in more rows than others; keep one row of each"):
-        it.read(moves.assign(move=range(len(moves))))
+    moves = moves.assign(move=range(len(moves)))
+    assert it.read(moves).counts.tolist() == [1.0] * 60
+    games = it.read(moves.drop(columns="match_id"))
+    assert games.counts.tolist() == [1.0] * 60
+    assert "by their times and scores" in " ".join(games.report.notes)
+    with pytest.raises(it.InputError, match="some have more; keep one row of each"):
+        it.read(moves.drop(columns="day"))
 
 
 def test_maps_of_a_match_are_games_of_their_own():

@@ -73,9 +73,9 @@ class Told:
 
 
 class Ids(NamedTuple):
-    """What a column of ids of games tells of the used rows."""
+    """What a column of ids of games tells of the used rows, or their times, pairs and scores."""
 
-    column: int
+    column: int | None
     n_rows: int
     n_ids: int
     even: bool  # whether all ids have as many rows
@@ -97,12 +97,12 @@ def count_once(
     if wish == "keep" or not len(games) or (whole and _is_lopsided(games, query)):
         return games, "", ""
     told = _told(games, query)
-    ids = None if large or not told.single else _find_ids(query)
+    ids = None if large or not told.single else _find_ids(query) or _by_scores(told)
     doubt = ""
     if ids is not None:
-        note, doubt = _rows_with_one_id(query, told, roles, ids, wish)
-        if note:
-            return replace(told.games, counts=told.counts * ids.n_ids / ids.n_rows), note, ""
+        counts, doubt = _rows_of_one_game(query, told, roles, ids, wish)
+        if counts is not None:
+            return replace(told.games, counts=counts), doubt, ""
     if opponent and wish is None and not large:
         _check_both_won(query, told)
     if opponent or wish == "once":
@@ -206,51 +206,64 @@ def _find_ids(query: Query) -> Ids | None:
     return max(found, key=lambda ids: ids.agree, default=None)
 
 
-def _rows_with_one_id(
+def _by_scores(told: Told) -> Ids | None:
+    """Return times and pairs as ids, where these have several rows and scores tell them apart."""
+    games, n_rows = told.games, int(told.counts.sum())
+    if not told.timed or games.margins is None or n_rows < 2 * len(games):
+        return None
+    group = _moments(told)
+    agree = len(np.unique(number_rows(group, *told.content.T))) == len(np.unique(group))
+    return Ids(None, n_rows, len(np.unique(group)), False, agree)
+
+
+def _moments(told: Told) -> IntArray:
+    return number_rows(told.games.times, told.games.first, told.games.second)
+
+
+def _rows_of_one_game(
     query: Query, told: Told, roles: Roles, ids: Ids, wish: str | None
-) -> tuple[str, str]:
-    """Return that each id is one game, or that it may be one; the rows may be of its players.
+) -> tuple[FloatArray | None, str]:
+    """Return the counts with which each id is one game, if it is, and that it is or may be.
 
     It is where all its rows agree and chance does not explain that, and where ids of games have
     one time each: those of matches may stand for several games of one evening.
     """
-    name, said = query.facts.names[ids.column], SWITCH.format
-    if not ids.agree and roles.scores is not None and wish is None:
-        _check_growing(query, roles.scores, ids)
+    name = "" if ids.column is None else query.facts.names[ids.column]
+    if not ids.agree and ids.column is not None and roles.scores is not None and wish is None:
+        _check_growing(query.facts, roles.scores, ids.column)
     if not ids.agree or not told.counts.sum() == ids.n_rows >= 2 * ids.n_ids:
-        return "", ""
+        return None, ""
     kept = replace(told, games=replace(told.games, counts=told.counts * ids.n_ids / ids.n_rows))
     alike = _agreement(kept)
     if told.games.margins is not None:  # those of any two games agree more seldom
         times = np.bincount(number_rows(*told.content.T), told.counts)
         alike = min(alike, float(np.sum((times / times.sum()) ** 2)))
     chance = math.log((1.0 + alike) / 2.0) * (ids.n_rows - ids.n_ids)
-    rows = f'{ids.n_rows:,} rows tell {plural(ids.n_ids, "game")}, by "{name}"'
-    sure = wish == "once" or chance < SURE or (told.timed and plain(name) in OF_GAMES)
-    if sure and not ids.even:
-        raise query.facts.refuse(
-            f"{rows}, some in more rows than others; keep one row of each game, or say "
-            f"{said('keep')} to count every row."
-        )
-    if sure:
-        return f"{rows}; each was counted once; to count every row, say {said('keep')}", ""
-    return "", f"{rows}, unless some ended alike; say {said('once')} to count each id once"
+    by = f'"{name}"' if name else "their times and scores"
+    rows = f"{ids.n_rows:,} rows tell {plural(ids.n_ids, 'game')}, by {by}"
+    if wish != "once" and chance >= SURE and not (told.timed and plain(name) in OF_GAMES):
+        return None, f"{rows}, unless some ended alike; say {SWITCH.format('once')} if none did"
+    every = f"to count every row, say {SWITCH.format('keep')}"
+    group = _moments(told)
+    sizes = np.bincount(group, told.counts)
+    if len(sizes) != ids.n_ids and not ids.even:
+        raise query.facts.refuse(f"{rows}, and some have more; keep one row of each, or {every}.")
+    counts = told.counts / sizes[group] if len(sizes) == ids.n_ids else kept.counts
+    return counts, f"{rows}; each was counted once; {every}"
 
 
-def _check_growing(query: Query, scores: tuple[int, int], ids: Ids) -> None:
+def _check_growing(facts: Facts, scores: tuple[int, int], column: int) -> None:
     """Refuse a table whose rows are states of games that go on: their scores only grow."""
-    facts = query.facts
     if not facts.table.ordered:
         return
-    game = f"OVER (PARTITION BY c{ids.column} ORDER BY row)"
+    game = f"OVER (PARTITION BY c{column} ORDER BY row)"
     x, y = (f"{facts.number(i)} - lag({facts.number(i)}) {game}" for i in scores)
-    steps = f"(SELECT {x} AS x, {y} AS y FROM {facts.rows})"
-    n, falls = facts.engine.ask(
-        f"SELECT count(x + y), count(*) FILTER (WHERE least(x, y) < 0) FROM {steps}"
-    )[0]
+    asked = "count(x + y), count(*) FILTER (WHERE least(x, y) < 0)"
+    steps = f"SELECT {x} AS x, {y} AS y FROM {facts.rows}"
+    n, falls = facts.engine.ask(f"SELECT {asked} FROM ({steps})")[0]
     if n * math.log(0.5) < SURE and falls <= FALLS * n:
         raise facts.refuse(
-            f'the scores of rows with one "{facts.names[ids.column]}" only grow, as in a game that '
+            f'the scores of rows with one "{facts.names[column]}" only grow, as in a game that '
             f"goes on; keep the last row of each, or say {SWITCH.format('keep')} to count all."
         )
 
