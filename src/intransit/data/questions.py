@@ -105,6 +105,7 @@ def whose_places(facts: Facts, column: int, swapped: int) -> InputError:
 
 
 BACKED = re.compile("pick|bet|tip|select|back|team|side$")
+OF_THE_GAME = re.compile("toss|first|fav|underdog|serv|kick|bat|referee")  # and not of a bet
 
 
 def whose_result(
@@ -117,7 +118,8 @@ def whose_result(
     """
     name, first = facts.names[column], facts.names[items[0]]
     for i in free:
-        if facts.is_text(i) and (sided or BACKED.search(facts.plain[i])):
+        backed = (sided or BACKED.search(facts.plain[i])) and not OF_THE_GAME.search(facts.plain[i])
+        if facts.is_text(i) and backed:
             said = facts.texts(i)
             sides = read_sides(said, (first, facts.names[items[1]]))
             told = {"1", "X", "2"} <= {text.strip().upper() for text in said}

@@ -291,8 +291,9 @@ def _check_order(search: Search, column: int, told: Meaning) -> None:
     for i in free:
         if SWAPPED.search(search.plain[i]) and len({*read_switch(facts.texts(i)).values()}) == 2:
             raise _question("whose_places", facts, column, i)
-    if {plain(t) for t in {*texts} - {*told.values} if t.strip()} & {search.plain[i] for i in free}:
-        raise _question("strange_outcomes", facts, column)  # a third colour won
+    strange = {plain(text) for text in {*texts} - {*told.values}}
+    if any(search.plain[i] in strange and facts.sample(i) & facts.sample(items[0]) for i in free):
+        raise _question("strange_outcomes", facts, column)  # a third player won
     if free and not own and (flag or outcomes.is_own(texts)):
         sided = roles.marker is not None and roles.marker.sided
         if error := _question("whose_result", facts, column, free, items, sided):

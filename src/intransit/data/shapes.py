@@ -465,7 +465,7 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
 MATCHUP = r"(.*?)\s*(?:\b(vs?\.?|versus|at)\s|(@))\s*(.+)"
 DASHED = r"(.*?\S)\s+([-–—])(\s)\s*(\S.*)"  # Ayr - Bute
 SCORED = (  # Ayr 2 - 1 Bute (aet)
-    r"^(.*?[^\s,]),?\s+(\d{1,3})\s*[-–—:]\s*(\d{1,3})\s+([^\s\d(].*?)"
+    r"^(.*?[^\s,]),?\s+(\d{1,3}\s*([-–—:])\s*\d{1,3})\s+([^\s\d(].*?)"
     r"(?:\s*\((?:a\.?e\.?t\.?|\d?ot|so|n\.?[vpe]\.?|[^()]*pens?\.?)\))?$"
 )
 BEAT = (  # Ann def. Bob 6-4 6-3
@@ -510,8 +510,9 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
             own = [pair.first for pair in pairs if pair.second == column]
             own += [names.index(name) for name in OWN_TEAMS if name in names]
             met = [m for text in facts.texts(column) if (m := re.fullmatch(form, text.strip()))]
-            if form is not MATCHUP and not {m[1] for m in met} & {m[4] for m in met}:
-                continue  # Ayr - Bute would be met by Bute - Cork
+            clocks = form is SCORED and all(re.fullmatch(r"\d+\s*:\s*[0-5][05]", m[2]) for m in met)
+            if form is not MATCHUP and (clocks or not {m[1] for m in met} & {m[4] for m in met}):
+                continue  # Ayr - Bute would be met by Bute - Cork, and Ayr 15:00 Bute
             if (both and told and told >= CLEAR * filled) or (not both and away and own):
                 return _matchups(facts, column, form, None if both else own[0], sided=bool(away))
     return None
@@ -572,7 +573,7 @@ def _matchups(facts: Facts, column: int, form: str, team: int | None, *, sided: 
     made: Columns = {"first": TEAM, "second": AGAINST}
     note = f'"{name}" says who met whom'
     if form is SCORED:
-        extra[LINE] = ("VARCHAR", f"{part(2)} || '-' || {part(3)}")
+        extra[LINE] = ("VARCHAR", part(2))
         made["outcome"] = LINE
     if sided:
         extra[AT_HOME] = ("VARCHAR", f"CASE WHEN {asked} AND {away} THEN 'away' ELSE 'home' END")
