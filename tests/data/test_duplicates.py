@@ -210,7 +210,7 @@ def test_both_report_a_match_under_one_id():
     table = pd.concat([wins.assign(reported="winner"), wins.assign(reported="loser")])
     games = it.read(table)
     assert is_halved(games, table)
-    assert "by their ids" in " ".join(games.report.notes)
+    assert '448 rows tell 224 games, by "match_id"' in " ".join(games.report.notes)
     apart = table.assign(match_id=range(len(table)))
     assert it.read(apart).counts.sum() == len(table)
 
@@ -252,3 +252,55 @@ def test_sides_and_margins_are_turned_with_the_game():
     assert (np.sign(games.margins) == np.sign(games.outcomes - 0.5)).all()
     at_home = np.where(games.sides == 1, games.margins, -games.margins)
     assert games.counts @ at_home == pytest.approx(once.margin.sum())
+
+
+def test_rows_of_one_game_count_once():
+    """As where bookmakers, players or moves have a row each, by an id or by times and scores."""
+    rng = np.random.default_rng(4)
+    once = season(rng)[:60].assign(match_id=range(60), day=range(60))
+    once["margin"] = np.where(once.outcome == 1, 1, -1) * rng.integers(1, 9, 60)
+    rows = once.loc[np.repeat(once.index, 4)].assign(bookmaker=range(240))
+    games, alone = it.read(rows), it.read(once)
+    assert games.counts.sum() == alone.counts.sum() == 60
+    assert '240 rows tell 60 games, by "match_id"' in " ".join(games.report.notes)
+    assert it.read(rows, doubled="keep").counts.sum() == 240
+    moves = once.loc[np.repeat(once.index, rng.integers(1, 9, 60))]
+    moves = moves.assign(move=range(len(moves)))
+    assert it.read(moves).counts.tolist() == [1.0] * 60
+    games = it.read(moves.drop(columns="match_id"))
+    assert games.counts.tolist() == [1.0] * 60
+    assert "by their times and scores" in " ".join(games.report.notes)
+    with pytest.raises(it.InputError, match="some have more; keep one row of each"):
+        it.read(moves.drop(columns="day"))
+
+
+def test_maps_of_a_match_are_games_of_their_own():
+    rng = np.random.default_rng(5)
+    rows = season(rng)[:120].drop(columns="day").assign(match_id=np.arange(120) // 3)
+    rows[["a", "b"]] = rows[["a", "b"]].to_numpy()[np.arange(120) // 3 * 3]
+    assert it.read(rows).counts.sum() == 120
+
+
+def test_scores_that_only_grow_are_of_games_that_go_on():
+    rng = np.random.default_rng(6)
+    once = season(rng)[:12].drop(columns="outcome").assign(game_id=range(12))
+    rows = once.loc[np.repeat(once.index, 4)].reset_index(drop=True)
+    points = rng.integers(10, 30, size=(12, 4, 2))
+    quarters = rows.assign(score_a=points[..., 0].ravel(), score_b=points[..., 1].ravel())
+    assert it.read(quarters).counts.sum() == 48
+    states = points.cumsum(axis=1)
+    growing = rows.assign(score_a=states[..., 0].ravel(), score_b=states[..., 1].ravel())
+    with pytest.raises(it.InputError, match='rows with one "game_id" only grow'):
+        it.read(growing)
+    assert it.read(growing, doubled="keep").counts.sum() == 48
+    assert it.read(growing[3::4]).counts.sum() == 12
+
+
+@pytest.mark.parametrize("digits", [2, 3, 9])
+def test_a_few_shares_of_many_games_listed_both_ways_round(digits):
+    rng = np.random.default_rng(7)
+    first, second = np.array(list(itertools.combinations(range(6), 2))).T
+    games = rng.integers(300, 5000, size=len(first))
+    share = np.round(rng.binomial(games, chances(rng, 6)[first, second]) / games, digits)
+    once = frame(first, second, share, games=games)
+    assert it.read(pd.concat([once, mirrored(once)])).counts.sum() == games.sum()

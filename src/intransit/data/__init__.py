@@ -455,10 +455,23 @@ def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
     search = Search(facts, options)
     for choose in (*CHOICES, choose_unplayed, choose_time, choose_side, choose_counts):
         choose(search)
+    check_headers(search)
     note_unused_scores(search)
     for column in search.roles.by:
         search.tell("by", column, "named")
     return search.roles
+
+
+def check_headers(search: Search) -> None:
+    """Refuse two tables, one below the other, whose columns stand in another order."""
+    facts, columns = search.facts, sorted(search.roles.taken())
+    own = [search.plain[i] for i in columns]
+    for *cells, row in facts.cells or ():
+        below = [plain(cells[i] or "") for i in columns]
+        if own != below and sorted(own) == sorted(below):
+            why = "a header begins another table here, with its columns in another order; write "
+            line = facts.table.lines({row}).get(row)
+            raise refuse(facts.engine.label, f"{why}each table to a file of its own.", line)
 
 
 def choose_time(search: Search) -> None:

@@ -3,16 +3,16 @@
 A game stands twice where each side tells it, or where every row is there once more.
 
 Two things are asked.  Does every row have its twin (*mirrored*: the same pair, time, margin and
-covariates as the other side sees them; *repeated*: the same in every column; *numbered*: the same
-game by its id)?  And could that be chance?  Games that really were played twice agree in part
-only: K pairs of them all agree with a probability of κ^K, where κ is how often two other games of
-one pair agree.  So a table in which games of one pair always end alike proves nothing, and is left
-as it is.
+covariates as the other side sees them; *repeated*: the same in every column; or rows that share an
+id)?  And could that be chance?  Games that really were played twice agree in part only: K pairs of
+them all agree with a probability of κ^K, where κ is how often two other games of one pair agree.
+So a table in which games of one pair always end alike proves nothing, and is left as it is.
 """
 
 import math
 import re
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,14 +22,19 @@ from intransit.data.engine import Facts, quote
 from intransit.data.games import Games, as_low_sees
 from intransit.data.outcomes import is_switch, read_switch
 from intransit.data.queries import Query, in_order
+from intransit.data.reading import plural
 from intransit.data.roles import Roles, Search
 from intransit.data.vocabulary import plain
 
 MOSTLY = 0.5  # share of rows with a counterpart, in a table that names an opponent
-IDS = {"id", "gameid", "matchid", "gamenumber", "matchnumber", "game", "match", "uid", "uuid"}
+IDS = words.listed(
+    "id gameid matchid gamenumber matchnumber game match uid uuid fixtureid gamepk boutid"
+)
+OF_GAMES = words.listed("gameid gamepk fixtureid boutid")
 SURE = math.log(1e-6)  # of so many honest tables whose rows all have twins, one by chance
 FEWEST = 6  # used rows
 NEARLY = 0.9  # share of rows with a counterpart that is worth a remark
+FALLS = 0.02  # share of rows in which the score of a game that goes on is put right
 EVEN = math.log(0.55)  # above the chance that a number of two or more games is even
 BATCH = 1 << 16  # cells looked at before the next ones are
 CONTROLS = (5, 30)  # pairs with several games, and couples of these, from which κ is taken
@@ -37,7 +42,6 @@ SWITCH = 'doubled="{0}" (command line: --doubled {0})'
 TWICE = {  # how games are told twice, and how a row has its twin
     "mirrored": ("once as each side sees them", "as the other side would tell it"),
     "repeated": ("in equal rows", "equal to it"),
-    "numbered": ("by their ids", "with its id"),
 }
 
 
@@ -68,6 +72,16 @@ class Told:
         return np.column_stack([part for part in (*measured, *codes) if part is not None])
 
 
+class Ids(NamedTuple):
+    """What a column of ids of games tells of the used rows, or their times, pairs and scores."""
+
+    column: int | None
+    n_rows: int
+    n_ids: int
+    even: bool  # whether all ids have as many rows
+    agree: bool  # whether all rows with one id tell the same game
+
+
 def count_once(
     query: Query, games: Games, n_used: int, roles: Roles, wish: str | None
 ) -> tuple[Games, str, str]:
@@ -77,26 +91,31 @@ def count_once(
     counterpart (all, where there are no times), and in any table where every row has its twin and
     chance does not explain it.
     """
-    if wish == "keep" or not len(games):
-        return games, "", ""
     opponent = roles.marker is not None and roles.marker.second in words.OPPONENTS
     large = len(games) > query.limits.one_by_one
-    if large and not opponent and wish is None and _is_lopsided(games, query):
+    whole = large and not opponent and wish is None
+    if wish == "keep" or not len(games) or (whole and _is_lopsided(games, query)):
         return games, "", ""
     told = _told(games, query)
+    ids = None if large or not told.single else _find_ids(query) or _by_scores(told)
+    doubt = ""
+    if ids is not None:
+        counts, doubt = _rows_of_one_game(query, told, roles, ids, wish)
+        if counts is not None:
+            return replace(told.games, counts=counts), doubt, ""
     if opponent and wish is None and not large:
         _check_both_won(query, told)
     if opponent or wish == "once":
         joined, note = _join_mirrors(games, told, n_used, wish)
         if note:
-            return joined, note, ""
+            return joined, note, doubt
     kind = _kind(query, told)
     sure = kind and n_used >= FEWEST and wish is None and _evidence(query, games, told, kind) < SURE
     if sure or (kind and wish == "once"):
         return replace(told.games, counts=told.counts / 2.0), _said(kind, n_used), ""
     if wish == "once" or n_used < FEWEST:
         return games, "", ""
-    return games, "", _suspicion(told, kind, large=large)
+    return games, "", doubt or _suspicion(told, kind, large=large)
 
 
 def _check_both_won(query: Query, told: Told) -> None:
@@ -134,7 +153,7 @@ def _told(games: Games, query: Query) -> Told:
 
 
 def _kind(query: Query, told: Told) -> str:
-    """Return how every row has its twin: "mirrored", "repeated", "numbered", or not at all."""
+    """Return how every row has its twin: "mirrored", "repeated", or not at all."""
     if 2.0 * told.counts.sum(where=told.turned) == told.counts.sum():
         # Both ways round hold the same games; rows of several are the same only as they are.
         partner = _counterparts(told) if told.single else _counterparts(told, told.counts)
@@ -143,9 +162,8 @@ def _kind(query: Query, told: Told) -> str:
     # Beyond this, grouping rows would cost more than reading them.
     few = query.facts.count()[0] <= query.limits.one_by_one
     even = told.single and not (told.counts % 2.0).any()
-    if (even or (few and not told.single)) and _rows_are_even(query.facts):
-        return "repeated"
-    return "numbered" if few and told.single and _ids_are_twice(query) else ""
+    rows = even or (few and not told.single)
+    return "repeated" if rows and _rows_are_even(query.facts) else ""
 
 
 def _rows_are_even(facts: Facts) -> bool:
@@ -158,8 +176,8 @@ def _rows_are_even(facts: Facts) -> bool:
     return bool(columns) and not facts.repeats(columns)[1]
 
 
-def _ids_are_twice(query: Query) -> bool:
-    """Return whether a column of ids has every game in two rows that agree about it."""
+def _find_ids(query: Query) -> Ids | None:
+    """Return the column of ids that several rows share, one in which they agree before others."""
     facts = query.facts
     turn = "first > second"
     keys = ["least(first, second)", "greatest(first, second)", "time"]
@@ -169,10 +187,8 @@ def _ids_are_twice(query: Query) -> bool:
         for key in ("margin", "side")
         if key in query.columns
     ]
-    told = ", ".join(keys)
-    for column, name in enumerate(facts.names):
-        if plain(name) not in IDS:
-            continue
+    found = []
+    for column in (i for i, name in enumerate(facts.names) if plain(name) in IDS):
         rows = facts
         if facts.table.grouping is not None:
             from intransit.data.remote_tables import with_column  # noqa: PLC0415
@@ -180,12 +196,76 @@ def _ids_are_twice(query: Query) -> bool:
             rows = with_column(facts, column)
         numbered = replace(query, columns={**query.columns, "id": facts.raw(column)})
         games = (
-            f"SELECT {facts.tally()} AS n, count(DISTINCT ({told})) AS ways "
-            f"FROM {numbered.sql(rows.rows)} WHERE reason IS NULL GROUP BY id"
+            f"SELECT {facts.tally()} AS n, count(DISTINCT ({', '.join(keys)})) AS ways "
+            f"FROM {numbered.sql(rows.rows)} WHERE reason IS NULL AND id IS NOT NULL GROUP BY id"
         )
-        if not facts.engine.ask(f"SELECT 1 FROM ({games}) WHERE n <> 2 OR ways <> 1 LIMIT 1"):
-            return True
-    return False
+        asked = "sum(n), count(*), min(n), max(n), max(ways), count(*) FILTER (WHERE n = 1)"
+        n, n_ids, least, most, ways, alone = facts.engine.ask(f"SELECT {asked} FROM ({games})")[0]
+        if n_ids and 2 * alone < n_ids:
+            found.append(Ids(column, int(n), int(n_ids), least == most, ways == 1))
+    return max(found, key=lambda ids: ids.agree, default=None)
+
+
+def _by_scores(told: Told) -> Ids | None:
+    """Return times and pairs as ids, where these have several rows and scores tell them apart."""
+    games, n_rows = told.games, int(told.counts.sum())
+    if not told.timed or games.margins is None or n_rows < 2 * len(games):
+        return None
+    group = _moments(told)
+    agree = len(np.unique(number_rows(group, *told.content.T))) == len(np.unique(group))
+    return Ids(None, n_rows, len(np.unique(group)), False, agree)
+
+
+def _moments(told: Told) -> IntArray:
+    return number_rows(told.games.times, told.games.first, told.games.second)
+
+
+def _rows_of_one_game(
+    query: Query, told: Told, roles: Roles, ids: Ids, wish: str | None
+) -> tuple[FloatArray | None, str]:
+    """Return the counts with which each id is one game, if it is, and that it is or may be.
+
+    It is where all its rows agree and chance does not explain that, and where ids of games have
+    one time each: those of matches may stand for several games of one evening.
+    """
+    name = "" if ids.column is None else query.facts.names[ids.column]
+    if not ids.agree and ids.column is not None and roles.scores is not None and wish is None:
+        _check_growing(query.facts, roles.scores, ids.column)
+    if not ids.agree or not told.counts.sum() == ids.n_rows >= 2 * ids.n_ids:
+        return None, ""
+    kept = replace(told, games=replace(told.games, counts=told.counts * ids.n_ids / ids.n_rows))
+    alike = _agreement(kept)
+    if told.games.margins is not None:  # those of any two games agree more seldom
+        times = np.bincount(number_rows(*told.content.T), told.counts)
+        alike = min(alike, float(np.sum((times / times.sum()) ** 2)))
+    chance = math.log((1.0 + alike) / 2.0) * (ids.n_rows - ids.n_ids)
+    by = f'"{name}"' if name else "their times and scores"
+    rows = f"{ids.n_rows:,} rows tell {plural(ids.n_ids, 'game')}, by {by}"
+    if wish != "once" and chance >= SURE and not (told.timed and plain(name) in OF_GAMES):
+        return None, f"{rows}, unless some ended alike; say {SWITCH.format('once')} if none did"
+    every = f"to count every row, say {SWITCH.format('keep')}"
+    group = _moments(told)
+    sizes = np.bincount(group, told.counts)
+    if len(sizes) != ids.n_ids and not ids.even:
+        raise query.facts.refuse(f"{rows}, and some have more; keep one row of each, or {every}.")
+    counts = told.counts / sizes[group] if len(sizes) == ids.n_ids else kept.counts
+    return counts, f"{rows}; each was counted once; {every}"
+
+
+def _check_growing(facts: Facts, scores: tuple[int, int], column: int) -> None:
+    """Refuse a table whose rows are states of games that go on: their scores only grow."""
+    if not facts.table.ordered:
+        return
+    game = f"OVER (PARTITION BY c{column} ORDER BY row)"
+    x, y = (f"{facts.number(i)} - lag({facts.number(i)}) {game}" for i in scores)
+    asked = "count(x + y), count(*) FILTER (WHERE least(x, y) < 0)"
+    steps = f"SELECT {x} AS x, {y} AS y FROM {facts.rows}"
+    n, falls = facts.engine.ask(f"SELECT {asked} FROM ({steps})")[0]
+    if n * math.log(0.5) < SURE and falls <= FALLS * n:
+        raise facts.refuse(
+            f'the scores of rows with one "{facts.names[column]}" only grow, as in a game that '
+            f"goes on; keep the last row of each, or say {SWITCH.format('keep')} to count all."
+        )
 
 
 def _evidence(query: Query, games: Games, told: Told, kind: str) -> float:
@@ -202,10 +282,14 @@ def _evidence(query: Query, games: Games, told: Told, kind: str) -> float:
         kept = replace(told, games=replace(told.games, counts=told.counts / 2.0))
     agree = math.log((1.0 + _agreement(kept)) / 2.0)  # nearer to 1: games of one day are alike
     if not told.single:
-        return agree * len(kept.games)
+        shares, n = kept.games.outcomes, kept.counts
+        step = 0.01 if np.abs(shares - np.round(shares, 2)).max() < 1e-9 else 0.001  # as written
+        # Two shares of n games each, of one chance, are the same with about this probability.
+        with np.errstate(divide="ignore"):
+            same = np.maximum(step, 1 / n) / np.sqrt(4 * np.pi * shares * (1 - shares) / n)
+        counted = "count_told" in query.columns and "weight_told" not in query.columns
+        return float(np.minimum(np.log(same), agree).sum() if counted else agree * len(n))
     twins = kept.counts.sum()
-    if kind == "numbered":
-        return float(twins * agree)
     group = number_rows(kept.games.times, kept.games.first, kept.games.second, kept.turned)
     size = np.bincount(group, kept.counts)
     alone = float(np.sum(size == 1.0)) * agree
@@ -395,6 +479,8 @@ def choose_unplayed(search: Search) -> None:
     for column in sorted(i for i in free if i is not None):
         name = search.plain[column]
         cell, found = f"lower({facts.text(column)})", ""
+        if {*map(plain, search.names[column].split("."))} & words.STATUSES:  # status.type.name
+            name = "status"
         forfeit, played = name in words.FORFEITS, name in words.PLAYED
         texts = facts.texts(column) if forfeit or played else ()  # of few: it is a query each
         if forfeit or (played and is_switch(texts)):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from intransit.data import vocabulary
-from intransit.data.vocabulary import Marker, listed, plain
+from intransit.data.vocabulary import Marker, listed, plain, without_accents
 from intransit.errors import InputError
 
 SIGNED = re.compile(r"\[*\s*(\w+)\s*(>{1,3}|<{1,3}|={1,3}|~)\s*(\w+)\s*\]*")
@@ -231,6 +231,17 @@ def of_one_side(texts: Iterable[str], *more: str) -> dict[str, float]:
     return {text: x for text, x in found.items() if x is not None and x in {0.0, 0.5, 1.0}}
 
 
+NAMED_SIDE = re.compile(r"\d|/|first|second|heim|auswart|true|false|yes|no")
+WON, LOST = ({w for w in o if not NAMED_SIDE.search(w)} for o in (FIRST_WORDS, SECOND_WORDS))
+
+
+def is_own(texts: Iterable[str]) -> bool:
+    """Return whether texts begin with won and with lost, and so tell the result of some one."""
+    begins = (re.match(r"[^\W\d_]+", text.strip().casefold()) for text in texts)
+    said = {without_accents(word[0]) for word in begins if word}
+    return bool(said & (WON | {"w"}) and said & (LOST | {"l"}))
+
+
 # Words that tell places and switches as well, so that no column is an outcome by them alone.
 NOT_TELLING = listed("true false yes no y home away h a b w n neutral left right white black x r")
 TYPO = 0.05  # a 2 among 0 and 1 that is rarer than this is a slip of the pen
@@ -276,6 +287,7 @@ def read_outcomes(
     letters = _letters(single, headers, marker)
     words |= letters
     quiet = NOT_TELLING if {0.0, 1.0} <= set(letters.values()) else NOT_TELLING | set(letters)
+    quiet -= {"w"} if "l" in letters else set()  # white has black beside it
     values: dict[str, float] = {}
     numbers: dict[str, float] = {}
     both_bad = set()
@@ -298,8 +310,7 @@ def read_outcomes(
         numeric, why = dict(numbered.values), numbered.why
     else:
         counts_from = marker.first if marker is not None and names_one else ""
-        asked = names_one and not by_hand
-        numeric, why = _numbers(numbers, dict(filled), counts_from, asked)
+        numeric, why = _numbers(numbers, dict(filled), counts_from, names_one and not by_hand)
     lone = {0.0, 1.0} <= {*values.values()} and {*numbers.values()} == {0.0}
     values |= {} if lone else numeric  # beside words for both, 0 may be a tie
     margins = dict(numbered.margins) if numbered else {}
@@ -447,13 +458,15 @@ def _numbers(  # noqa: PLR0911  one for each way to number outcomes
     """Return what numbers mean, by which of them occur, and that in words.
 
     Beside columns such as player_1 and player_2, which `counts_from` tells, 1 and 2 are those, and
-    0 is nobody; beside model_0 and model_1, 0 and 1 are.  Where it is `asked` who won, and nothing
-    but 0 and 1 answers, 1 may be the first, or the second of two that are counted from 0.
+    0 is nobody; beside model_0 and model_1, 0 and 1 are, and -1 is nobody.  Where it is `asked` who
+    won, and nothing but 0 and 1 answers, 1 may be the first, or the second of two counted from 0.
     """
     found = set(numbers.values())
-    if asked and found <= {0.0, 1.0} and (counts_from == "0" or 0.0 in found):
-        known = numbers if counts_from == "0" else {}
-        return {text: 1.0 - x for text, x in known.items()}, "0 is the first, 1 the second"
+    if asked and counts_from == "0" and found <= {-1.0, 0.0, 1.0}:
+        named = {text: 0.5 if x < 0.0 else 1.0 - x for text, x in numbers.items()}
+        return named, f"0 is the first, 1 the second{', -1 a tie' * (-1.0 in found)}"
+    if asked and found <= {0.0, 1.0} and 0.0 in found:
+        return {}, "1 may be the first, or the second"
     if counts_from == "1" and found == {0.0, 1.0, 2.0}:
         named = {text: 0.5 if x == 0.0 else 2.0 - x for text, x in numbers.items()}
         return named, "1 is the first, 2 the second, 0 a tie"

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 
 from intransit.data.engine import Facts
-from intransit.data.outcomes import number
+from intransit.data.outcomes import is_switch, number, read_sides
 from intransit.data.reading import list_names
+from intransit.data.vocabulary import ENOUGH, Pair
 from intransit.errors import InputError
 
 
@@ -101,6 +102,47 @@ def whose_places(facts: Facts, column: int, swapped: int) -> InputError:
         f'swapped; say outcome="{name}" for the columns (command line: --outcome), or write the '
         "winner's name."
     )
+
+
+BACKED = re.compile("pick|bet|tip|select|back|team|side$")
+OF_THE_GAME = re.compile("toss|first|fav|underdog|serv|kick|bat|referee")  # and not of a bet
+
+
+def whose_result(
+    facts: Facts, column: int, free: Sequence[int], items: tuple[int, int], sided: bool
+) -> InputError | None:
+    """Return the error that a result may be of whom another column names, as of a bet, or None.
+
+    Such a column names now the first and now the second, or their sides; where these have none,
+    it is called a pick, a bet or a team.
+    """
+    name, first = facts.names[column], facts.names[items[0]]
+    for i in free:
+        backed = (sided or BACKED.search(facts.plain[i])) and not OF_THE_GAME.search(facts.plain[i])
+        if facts.is_text(i) and backed:
+            said = facts.texts(i)
+            sides = read_sides(said, (first, facts.names[items[1]]))
+            told = {"1", "X", "2"} <= {text.strip().upper() for text in said}
+            if {-1.0, 1.0} <= {*sides.values()} and not is_switch(said):
+                told = told or facts.share(i, sides) >= ENOUGH
+            n_rows, *named = facts.count(*(facts.names_one_of(i, (item,)) for item in items))
+            if told or (min(named) > 0 and sum(named) >= ENOUGH * n_rows):
+                return facts.refuse(
+                    f'"{name}" may be of "{first}", or of whom "{facts.names[i]}" names; say '
+                    f'outcome="{name}" if it is of "{first}" (command line: --outcome), or write '
+                    "the winner's name."
+                )
+    return None
+
+
+def several_pairs(facts: Facts, pairs: Sequence[Pair], could: str) -> InputError:
+    """Return the error that several pairs of columns could play a role, or have one name."""
+    names = [facts.names[i] for i in {i for p in pairs for i in (p.first, p.second)}]
+    for name in sorted(names):
+        if names.count(name) > 1:
+            return facts.refuse(f'two columns are called "{name}"; give each its own name.')
+    spoken = " or ".join(facts.listed([p.first, p.second], " with ") for p in pairs[:4])
+    return facts.refuse(f"{spoken} could {could}")
 
 
 def whose_score(facts: Facts, column: int, home: int, away: int) -> InputError:

@@ -229,10 +229,12 @@ def _recognised_pair(search: Search) -> tuple[Pair, str]:
         pairs = [p for p in pairs if not words.ATTRIBUTES & {*tokens[p]}] or pairs
         one = max(pairs, key=lambda pair: pair.marker.sided)
         pairs = [one] if _by_other_names(search, pairs) else pairs
+        met = [p for p in pairs if search.facts.sample(p.first) & search.facts.sample(p.second)]
+        pairs = met if len(met) == 1 else pairs  # of player, team and opponent the last two
     if len(pairs) == 1:
         return pairs[0], why
     if pairs:
-        raise search.refuse(f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}")
+        raise _question("several_pairs", search.facts, pairs, f"name the items; {HOW_TO_NAME}")
     raise _question("nobody_met", search.facts, search.free(), HOW_TO_NAME)
 
 
@@ -244,15 +246,6 @@ def _by_other_names(search: Search, pairs: list[Pair]) -> bool:
     unlike = " OR ".join(f"{facts.text(i)} <> {facts.text(j)}" for i, j in other) or "false"
     columns = {j for _, j in same}
     return len({plain_of[j] for j in columns}) == len(columns) and not facts.count(unlike)[1]
-
-
-def spoken_columns(search: Search, pairs: list[Pair]) -> str:
-    """Return the pairs in words; columns of the same name are refused instead."""
-    names = [search.names[i] for i in {i for p in pairs for i in (p.first, p.second)}]
-    for name in sorted(names):
-        if names.count(name) > 1:
-            raise search.refuse(f'two columns are called "{name}"; give each its own name.')
-    return " or ".join(search.listed([p.first, p.second], " with ") for p in pairs[:4])
 
 
 def choose_outcome(search: Search) -> None:
@@ -288,13 +281,23 @@ def _check_order(search: Search, column: int, told: Meaning) -> None:
     """Refuse score lines beside Away and Home, or red and blue: nobody says whose comes first.
 
     A player tells a game as the player sees it, wherever the opponent stands.  Refused are also
-    verdicts in words on two whose places were swapped in some rows.
+    verdicts in words on two whose places were swapped in some rows, and bets that were won.
     """
     roles, facts = search.roles, search.facts
-    for i in search.free() if told.kind == "words" and search.named["outcome"] is None else ():
+    items, texts = (roles.first, roles.second), facts.texts(column)
+    own = roles.marker is not None and roles.marker.second in words.OPPONENTS
+    flag = search.plain[column] in {"won", "win", words.LAST_FLAG} and is_switch(texts)
+    free = search.free() if told.kind == "words" and search.named["outcome"] is None else []
+    for i in free:
         if SWAPPED.search(search.plain[i]) and len({*read_switch(facts.texts(i)).values()}) == 2:
             raise _question("whose_places", facts, column, i)
-    own = roles.marker is not None and roles.marker.second in words.OPPONENTS
+    strange = {plain(text) for text in {*texts} - {*told.values}}
+    if any(search.plain[i] in strange and facts.sample(i) & facts.sample(items[0]) for i in free):
+        raise _question("strange_outcomes", facts, column)  # a third player won
+    if free and not own and (flag or outcomes.is_own(texts)):
+        sided = roles.marker is not None and roles.marker.sided
+        if error := _question("whose_result", facts, column, free, items, sided):
+            raise error
     turned = roles.first > roles.second and not own and search.named["first"] is None
     if turned and told.why.startswith(outcomes.SCORES) and roles.scores is None:
         raise _question("whose_score", facts, column, roles.first, roles.second)
@@ -526,10 +529,9 @@ def choose_scores(search: Search) -> None:
             _leave_scores(search, pair, why)
         pairs = kept
         if len(pairs) > 1:
-            raise search.refuse(
-                f"{spoken_columns(search, pairs)} could be the scores; name them with "
-                f"{how_to_say('first_score', 'second_score', none='first_score')}."
-            )
+            how = how_to_say("first_score", "second_score", none="first_score")
+            said = f"be the scores; name them with {how}."
+            raise _question("several_pairs", search.facts, pairs, said)
         search.roles.scores = (pairs[0].first, pairs[0].second) if pairs else None
     for column in search.roles.scores or ():
         ends = [text.strip().partition(".")[2] for text in search.facts.texts(column)]
@@ -698,6 +700,7 @@ def choose_margin(search: Search) -> None:
 
 
 MOST_GAMES = 20  # that somebody wins in one match; beyond, they were played before
+OF_ONE_GAME = re.compile("legs|frames|maps")
 HIGHEST_RATING = 10  # of answers; beyond, they may be of players, before the game
 
 
@@ -708,8 +711,10 @@ def _choose_last_scores(search: Search) -> None:
     pairs = words.pairs_called(search.plain, *words.LAST_SCORES)
     free = set(search.free())
     pairs = [pair for pair in pairs if {pair.first, pair.second} <= free]
-    if len(pairs) != 1 or pairs[0].marker.sided:  # home_games were played before
+    if len(pairs) != 1:
         return
+    if pairs[0].marker.sided and not OF_ONE_GAME.search(search.plain[pairs[0].first]):
+        return  # home_games were played before
     scores = pairs[0].first, pairs[0].second
     x, y = (search.facts.number(i) for i in scores)
     limit = HIGHEST_RATING if "rating" in search.plain[scores[0]] else MOST_GAMES

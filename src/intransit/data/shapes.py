@@ -464,6 +464,10 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
 
 MATCHUP = r"(.*?)\s*(?:\b(vs?\.?|versus|at)\s|(@))\s*(.+)"
 DASHED = r"(.*?\S)\s+([-–—])(\s)\s*(\S.*)"  # Ayr - Bute
+SCORED = (  # Ayr 2 - 1 Bute (aet)
+    r"^(.*?[^\s,]),?\s+(\d{1,3}\s*([-–—:])\s*\d{1,3})\s+([^\s\d(].*?)"
+    r"(?:\s*\((?:a\.?e\.?t\.?|\d?ot|so|n\.?[vpe]\.?|[^()]*pens?\.?)\))?$"
+)
 BEAT = (  # Ann def. Bob 6-4 6-3
     r"^(.+?)\s+(beat|beats|bt\.?|def\.?|defeated|defeats|d\.|over|lost to)\s+(.+?)"
     r"(?:,?\s+\(?\d+\s*[-–:/]\s*\d+.*|,?\s+by\s+\d.*|\s+\([^)]*\d[^)]*\))?$"
@@ -476,6 +480,7 @@ FIXTURES = listed("match game fixture matchup pairing bout fight teams players c
 OWN_TEAMS = ("team", "teamname", "school", "club", "player", "name")
 WON_BY, LOST_BY = "winner's name", "loser's name"
 TEAM, AGAINST, AT_HOME, TAKEN = "team name", "opponent name", "home or away", "which one"
+LINE = "score of the two"
 
 
 def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
@@ -497,18 +502,17 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
         told, filled = facts.count_cells(column, asked, facts.filled(column))
         if told and told >= CLEAR * filled:
             return _beaten(facts, column)
-        if column in results:
-            continue
-        both = names[column] not in opponents
-        for form in (MATCHUP, DASHED) if both else (MATCHUP,):
+        both, result = names[column] not in opponents, column in results
+        for form in (SCORED,) if result else (SCORED, MATCHUP, DASHED) if both else (MATCHUP,):
             asked = f"regexp_full_match({facts.text(column)}, {quote(form)}, 'i')"
             at = f"{asked} AND regexp_matches({facts.text(column)}, '@|\\bat\\b', 'i')"
             filled, told, away = facts.count_cells(column, facts.filled(column), asked, at)
             own = [pair.first for pair in pairs if pair.second == column]
             own += [names.index(name) for name in OWN_TEAMS if name in names]
             met = [m for text in facts.texts(column) if (m := re.fullmatch(form, text.strip()))]
-            if form is DASHED and not {m[1] for m in met} & {m[4] for m in met}:
-                continue  # Ayr - Bute would be met by Bute - Cork
+            clocks = form is SCORED and all(re.fullmatch(r"\d+\s*:\s*[0-5][05]", m[2]) for m in met)
+            if form is not MATCHUP and (clocks or not {m[1] for m in met} & {m[4] for m in met}):
+                continue  # Ayr - Bute would be met by Bute - Cork, and Ayr 15:00 Bute
             if (both and told and told >= CLEAR * filled) or (not both and away and own):
                 return _matchups(facts, column, form, None if both else own[0], sided=bool(away))
     return None
@@ -568,6 +572,9 @@ def _matchups(facts: Facts, column: int, form: str, team: int | None, *, sided: 
     }
     made: Columns = {"first": TEAM, "second": AGAINST}
     note = f'"{name}" says who met whom'
+    if form is SCORED:
+        extra[LINE] = ("VARCHAR", part(2))
+        made["outcome"] = LINE
     if sided:
         extra[AT_HOME] = ("VARCHAR", f"CASE WHEN {asked} AND {away} THEN 'away' ELSE 'home' END")
         made["side"] = AT_HOME

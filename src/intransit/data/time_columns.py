@@ -142,7 +142,7 @@ def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> TimeColumn | 
         return None
     if all(_round(text) is not None for text, _ in cells):
         return _sorted(cells, _round, "rounds, the final last")
-    dates = re.compile(r"\d[/.\-]\s?\d{1,2}[/.\-]\s?\d|\d:\d\d")
+    dates = re.compile(r"\d[/.\-]\s?\d{1,2}[/.\-]\s?\d|\d:\d\d|\d{9}")
     if any(dates.search(text) or (_in_a_year(text) or (0, 0))[1] > 12 for text, _ in cells):
         return None
     dated = all(YEAR_LAST.search(text) for text, _ in cells)

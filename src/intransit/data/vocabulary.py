@@ -164,7 +164,8 @@ CALLED = re.compile(
 ANSWERED = re.compile(r".*(response|answer|selected|selection|picked|pick|keypress|key|clicked)")
 ID = re.compile("(id|code|abbr|tag)$")
 NO_RESULT = re.compile(  # at half-time, or before the game
-    r"(ht|halftime|half|1sthalf|firsthalf|h1|1h|ruststand|halbzeit|pausenstand|mitemps)(r|score|result)?|.*(predict|forecast|projected).*"
+    r"(score|result)?(ht|halftime|half|1sthalf|firsthalf|h1|1h|ruststand|halbzeit|pausenstand|mitemps)"
+    r"(r|score|result)?|.*(predict|forecast|projected|expected|simulated|handicap|spread|odds).*|ats.*|g\d"
     r"|.*(record|expert|firstpick|bet(?!ter)|toss|half|quarter|first(set|map|game|blood)|(set|map|game|period|inning)\d).*"
 )
 SHOOT_OUT = re.compile(r"pens$|^pens|penalt|shootout|^pso")
@@ -184,7 +185,7 @@ YEAR = re.compile(r"(?:19|20)\d\d")
 YEARS = SEASONS | listed("year jahr")
 WEEKS_A_YEAR = 53  # as calendars count them
 PARTS_OF_A_YEAR = {"month": 12, "quarter": 4, "daynum": 366, "dayofyear": 366} | dict.fromkeys(
-    listed("week matchday gameweek matchweek gw spieltag jornada journee giornata rodada"),
+    listed("week wk matchday gameweek matchweek gw spieltag jornada journee giornata rodada"),
     WEEKS_A_YEAR,
 )  # about a week from one matchday to the next, and the rest of the year without games
 PERIODS = YEARS | set(PARTS_OF_A_YEAR) | listed("period t step yearmonth")
@@ -208,7 +209,7 @@ UNIX = re.compile(
     r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at|"
     r"battleat|created|played|started|completed)$"
 )
-GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
+GROUNDS = listed("venue loc ground site place where")  # may hold a side, or the name of a stadium
 SIDE_FLAGS = listed("home ishome athome firsthome firstathome team1home player1home firstiswhite")
 SIDES = (GROUNDS | SIDE_FLAGS) | listed(
     "homeaway homeoraway ha side ahome homea awhite firsthasside shownfirst location homeadvantage "
@@ -236,8 +237,8 @@ STATUSES = listed(
     "status matchstatus gamestatus fixturestatus statusshort state gamestate resultstatus"
 )
 NOT_YET = (
-    r"scheduled|timed|not[\s_-]?started|upcoming|postponed|pst|ppd|cancell?ed|canc|nostart|"
-    r"aborted|in[\s_-]?play|in[\s_-]?progress|pending|ns|tbd|pre|fut|live|susp(?:ended)?|[12]h"
+    r"(?:status_)?(?:scheduled|timed|not[\s_-]?started|upcoming|postponed|pst|ppd|cancell?ed|canc|nostart|"
+    r"aborted|in[\s_-]?play|in[\s_-]?progress|pending|ns|tbd|pre|fut|live|susp(?:ended)?|[12]h)"
 )
 PLAYED = listed(
     "valid isvalid played completed finished isplayed iscompleted isfinished final isfinal isover"
