@@ -60,12 +60,24 @@ def test_an_order_without_an_upset_is_no_reason_to_leave_sizes_out():
     assert levels_for(games(0, by_strength_alone)) == it.Levels()
 
 
+def test_a_size_that_hardly_ever_occurs_does_not_decide():
+    """Matches for two wins, and at first now and then for three."""
+
+    def for_two(rng, x, day):
+        signs = np.where(rng.random(len(x)) < expit(x), 1.0, -1.0)
+        sizes = np.where(rng.random(len(x)) < expit(0.5 * signs * x), 2.0, 1.0)
+        sizes[:40:4] = 3.0
+        return signs * sizes
+
+    assert [levels_for(games(seed, for_two, 3_000)).most for seed in range(4)] == [3] * 4
+
+
 def test_few_games_do_not_tell():
     assert levels_for(games(0, by_luck).only(np.arange(30))) == it.Levels()
 
 
 def test_chances_are_right_though_routs_are_luck():
-    """Of 66 intervals of 90 %; with three levels of victory 37 hold the truth."""
+    """Of 66 intervals of 90 %; with three levels of victory 45 hold the truth."""
     table = games(3, by_luck)
     first, second = np.triu_indices(N_ITEMS, 1)
     scores = np.linspace(-1.6, 1.6, N_ITEMS)[[int(name) for name in table.names]]
@@ -79,5 +91,5 @@ def test_chances_are_right_though_routs_are_luck():
         held[law] = np.sum((low <= truth) & (truth <= high))
         told = any("so sizes of wins are left out" in line for line in answer.story)
         assert told == (law is None)
-    assert held[it.Levels()] < 40
+    assert held[it.Levels()] < 50
     assert held[None] >= 56

@@ -41,6 +41,21 @@ def test_wins_are_shares_ties_are_levels_and_margins_are_more_levels():
     assert [level for _, level in sizes] == sorted(level for _, level in sizes)
 
 
+def test_levels_are_parts_of_like_size():
+    """Whatever the order of sizes, and a size that hardly occurs makes no level of its own."""
+    for shares, edges in (
+        ({1: 48, 2: 52}, (2.0,)),
+        ({1: 470, 2: 529, 3: 1}, (2.0,)),
+        ({1: 45, 2: 25, 3: 13, 4: 17}, (2.0, 3.0)),
+        ({1: 20, 2: 20, 3: 20, 4: 20, 5: 20}, (3.0, 4.0)),
+        ({7: 30}, ()),
+    ):
+        sizes = np.repeat(list(shares), list(shares.values()))
+        signs = np.resize([1.0, -1.0], len(sizes))
+        table = games(0.5 + 0.5 * signs, margins=signs * sizes)
+        assert Encoding.of(table).edges == edges
+
+
 def test_typical_margins_are_means_by_level():
     table = games([1, 0, 1, 0, 1, 1], margins=[1, -1, 2, -2, 5, 7])
     encoding = Encoding.of(table)

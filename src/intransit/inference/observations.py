@@ -452,18 +452,16 @@ def n_moments(games: Games, speed: float, law: OutcomeLaw | None = None) -> int:
 
 
 def _edges(games: Games, levels: int) -> tuple[float, ...]:
-    """Return sizes that cut the margins of won games into parts of like size."""
-    size = np.abs(games.margins) if games.margins is not None else np.zeros(len(games))
+    """Return the sizes of wins from which on they are clearer ones: parts as alike as can be."""
     won = games.outcomes != 0.5
-    if not won.any():
+    if games.margins is None or not won.any():
         return ()
-    order = np.argsort(size[won], kind="stable")
-    size, below = size[won][order], np.cumsum(games.counts[won][order])
-    shares = np.arange(1, levels) / levels * below[-1]
-    edges = np.unique(size[np.minimum(np.searchsorted(below, shares), len(size) - 1)])
-    # A win by more than this: the next size that occurs, so that both parts are there.
-    above = [size[size > edge].min() for edge in edges if (size > edge).any()]
-    return tuple(np.unique(above).tolist())
+    sizes, which = np.unique(np.abs(games.margins[won]), return_inverse=True)
+    below = np.cumsum(np.bincount(which, games.counts[won]))[:-1] / games.counts[won].sum()
+    if not len(below):
+        return ()
+    nearest = np.abs(below[:, None] - np.arange(1, levels) / levels).argmin(axis=0)
+    return tuple(sizes[np.unique(nearest) + 1].tolist())
 
 
 def _step(times: FloatArray, span: float, finest: int) -> float:
