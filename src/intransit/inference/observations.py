@@ -267,11 +267,6 @@ def tiers_of(seen: Observations) -> FloatArray:  # (n_items, n_tiers)
 # truth with 24 as with 60 (KL within its error, five kinds of walks, 16 tables each; a trial).
 FEWEST_MOMENTS, MOST_MOMENTS = 24, 60
 FEWEST_TIMES = 5  # moments; with fewer nothing drifts
-# Planes, and those where an item has so many games on the mean: Magic's Modern and Pioneer are
-# forecast .0002 to .0004 ± .0001 better with five at six dates, Legacy alike, and eight are no
-# better than five; simulated tables of two planes and 320 games an item are forecast alike or by up
-# to .0007 worse.  A sweep takes a fifth longer (trials).
-PLANES, MORE_PLANES, MUCH_PLAYED = 3, 5, 400.0
 MOSTLY = 0.9  # share of the times
 LEAST_ORDER = 5  # items: of fewer that meet, many results put them in order by chance
 SPARE = 0.03  # share of triples, as those who did not finish are tied
@@ -499,15 +494,12 @@ def model_for(
 ) -> Model:
     """Return the model with every term that a table can have.
 
-    Where items have many games, more planes can be told apart.  With few times nothing drifts.
-    What is not None says how many cyclic factors there are, whether pairs have effects of their
-    own, and whether anything moves.
+    With few times nothing drifts.  What is not None says how many cyclic factors there are, whether
+    pairs have effects of their own, and whether anything moves.
     """
     still = len(np.unique(games.times)) < FEWEST_TIMES if drifting is None else not drifting
-    played = 2.0 * float(games.counts.sum()) / max(games.n_items, 1)
     return default_model(
         max(games.n_items, 2),
-        most=PLANES if played < MUCH_PLAYED else MORE_PLANES,
         by=tuple(one.name for one in games.by),
         still=still,
         sided=games.sides is not None,

@@ -591,7 +591,6 @@ def default_model(
     by: tuple[str, ...] = (),
     still: bool = False,
     sided: bool = True,
-    most: int = 3,
     factors: int | None = None,
     pairs: bool = True,
 ) -> Model:
@@ -600,21 +599,19 @@ def default_model(
     Parameters
     ----------
     n_items
-        Number of items.
+        Number of items: three planes at most, and no more than can be told apart.
     by
         Columns of covariates.
     still
         Whether nothing moves.
     sided
         Whether the table says who had the better side.
-    most
-        Planes at most; there are no more than so many items can be told apart by.
     factors, pairs
         Number of planes, if not the usual one, and whether pairs have effects of their own.
     """
     walk: Walk = Still() if still else Drift()
     terms: list[Term] = [Scores(walk=walk) if still else Scores()]
-    n = min(most, (n_items - 1) // 2) if factors is None else factors
+    n = min(3, (n_items - 1) // 2) if factors is None else factors
     if n > 0:
         terms.append(Factors(n, walk=walk))
     if pairs and n_items >= 3:
