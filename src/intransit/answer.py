@@ -633,8 +633,7 @@ def cyclic_share(posterior: Posterior, level: float) -> Summary:
     few = posterior.thinned(MOST_SHARED)
     items = np.arange(few.n_items)
     if len(items) > MOST_SHARED:
-        games = np.bincount(few.layout.seen.pairs.ravel(), np.repeat(few.layout.seen.counts, 2))
-        items = np.sort(np.argsort(-games, kind="stable")[:MOST_SHARED])
+        items = np.sort(np.argsort(-few.layout.seen.played, kind="stable")[:MOST_SHARED])
     drawn = few.matrices(items, float(few.axis[-1]))
     values = np.array([1.0 - decompose(X).transitive_share for X in drawn])
     return Summary.of(values, float(values.mean()), level)

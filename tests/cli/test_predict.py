@@ -188,11 +188,18 @@ def test_rank_says_what_the_answer_says(call, kept):
 def test_a_time_outside_the_tables_is_said_to_be(call, kept, command):
     model = kept / "games.intransit"
     begin, end = "2025-01-01", "2025-03-01"
-    told = {"2024-05-01": f"before the first game, {begin}: a look back."}
+    told = {"2024-05-01": f"before the first game, {begin}: a guess."}
     told |= {"2025-06-01": f"after the last game, {end}: a forecast.", "2025-02-01": None}
     for at, words in told.items():
         said = call(command, model, "--at", at).out
         assert (words is None and "That is" not in said) or f"That is {words}" in said
+
+
+def test_the_first_day_is_not_before_the_first_game_on_it(call, tmp_path):
+    games = Games.from_arrays(["a", "b"] * 10, ["b", "a"] * 10, [1] * 20, ["2025-03-01 18:30"] * 20)
+    fit(games, model=Model((Scores(),)), effective=10).save(tmp_path / "m.intransit")
+    assert "first game" not in call("rank", "m.intransit", "--at", "2025-03-01").out
+    assert "before the first game" in call("rank", "m.intransit", "--at", "2025-02-28").out
 
 
 def test_rank_comes_in_pages(call, kept):

@@ -356,11 +356,12 @@ def _cautions(answer: Answer, at: str | None) -> list[str]:
         tell_unmixed,
     )
 
-    said, when, to_text = [], answer.when(at), answer.clock.to_text
-    if answer.clock.kind != "none" and when < answer.seen.begin:
-        said.append(f"That is before the first game, {to_text(answer.seen.begin)}: a look back.")
-    elif answer.clock.kind != "none" and when > answer.seen.end:
-        said.append(f"That is after the last game, {to_text(answer.seen.end)}: a forecast.")
+    said, when, clock = [], answer.when(at), answer.clock
+    begin, end = answer.seen.begin, answer.seen.end
+    if clock.kind != "none" and when < (np.floor(begin) if clock.kind == "date" else begin):
+        said.append(f"That is before the first game, {clock.to_text(begin)}: a guess.")
+    elif clock.kind != "none" and when > end:
+        said.append(f"That is after the last game, {clock.to_text(end)}: a forecast.")
     still = answer.seen.begin < answer.seen.end and not answer.model.moves
     return said + tell_unmixed(answer) + tell_strangers(answer) + [STILL] * still
 

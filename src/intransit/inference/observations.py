@@ -58,6 +58,13 @@ class Observations:
         return np.asarray(self.counts * won)
 
     @property
+    def played(self) -> FloatArray:  # (n_items,)
+        """Games of each item."""
+        return np.bincount(self.pairs.ravel(), np.repeat(self.counts, 2), self.n_items).astype(
+            float
+        )
+
+    @property
     def n_levels(self) -> int:
         """Levels of victory that occur; 0 where outcomes are no levels."""
         return int(np.abs(self.means).max(initial=1.0)) if self.kind == "ordered" else 0
@@ -234,7 +241,7 @@ def tiers_of(seen: Observations) -> FloatArray:  # (n_items, n_tiers)
     connects with most of the field have no part in it.
     """
     n = seen.n_items
-    games = np.bincount(seen.pairs.ravel(), np.repeat(seen.counts, 2), minlength=n)
+    games = seen.played
     group = connected(seen.pairs, n)
     there = group == np.argmax(np.bincount(group, games))
     i, j = seen.pairs[there[seen.pairs[:, 0]]].T

@@ -312,7 +312,7 @@ def _probe(
 
     Each part counts for its games: items that hardly play, far from all others, make no ladder.
     """
-    games = np.bincount(still.pairs.ravel(), np.repeat(still.counts, 2), minlength=still.n_items)
+    games = still.played
     side = [Side(walk=Still())] if model.term(Side) is not None else []
     chain = Chain(lay_out(still, Model((Scores(walk=Still()), *side)), tiers), law, rng.spawn(1)[0])
     sizes, means = np.empty((PROBE, 3)), np.zeros(still.n_items)
@@ -384,8 +384,7 @@ def sub_population(seen: Observations, n_cells: float, rng: np.random.Generator)
     begin = np.searchsorted(np.concatenate([i, j])[order], np.arange(n + 1))
     other = np.concatenate([j, i])[order]
     inside, shared, total, size = np.zeros(n, bool), np.zeros(n), 0.0, 0
-    activity = np.bincount(seen.pairs.ravel(), np.repeat(seen.counts, 2), minlength=n)
-    front = [int(rng.choice(n, p=activity / activity.sum()))]
+    front = [int(rng.choice(n, p=seen.played / seen.played.sum()))]
     while (total < n_cells or size < FEWEST_ITEMS) and front:
         # The best of a few candidates: nearly the best of all, and quick.
         best = max(range(len(front)), key=lambda k: shared[front[k]])
